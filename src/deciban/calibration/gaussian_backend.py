@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
@@ -23,7 +23,7 @@ from deciban.models.multiclass import NAMES, ClassModel
 from deciban.models.score_model import outcome
 from deciban.multiclass.tables import ScoredClasses, entropy, mixed, surprises
 from deciban.trials.sources import Chunk
-from deciban.types import FloatArray, FloatPair, IntArray, Names, Priors, ScoreArray, Units, Weights
+from deciban.types import Additive, FloatArray, FloatPair, IntArray, Names, Priors, ScoreArray, Units, Weights
 
 _BLOCK = 1 << 17
 """Numbers in a block of features."""
@@ -43,7 +43,7 @@ NOISE = (100.0 * float(np.finfo(np.float64).eps)) ** 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FeatureRanges:
+class FeatureRanges(Additive):
     """Number of trials of each class, and the range of each feature; ranges of two sets of trials can be added.
 
     Attributes
@@ -65,10 +65,6 @@ class FeatureRanges:
         ends = [_extremes(counting, extreme).astype(np.float64) for extreme in (np.min, np.max)] if len(own) else None
         empty = np.full(features.shape[1], np.inf)
         return cls(Ends.of(*(ends or (empty, -empty))), np.bincount(own, minlength=n_classes))
-
-    def __add__(self, other: FeatureRanges) -> FeatureRanges:
-        """Merge with the ranges of other trials."""
-        return FeatureRanges(self.ends + other.ends, self.counts + other.counts)
 
     @property
     def middle_and_size(self) -> FloatPair:
@@ -246,48 +242,21 @@ def _by_each(features: ScoreArray, mean: FloatArray, inverses: list[FloatArray])
 def _by_one(features: ScoreArray, mean: FloatArray, inverse: FloatArray) -> FloatArray:
     """Compute log densities without constants of models that share one covariance.
 
-    Every point is whitened once, relative to a center that is about as close to it as the means are. Then no term of
-    the squared distance to a mean is much larger than this distance, and no digits cancel.
+    Every point is whitened once, relative to the middle of the means, unless these are so far apart that the squared
+    distances would lose digits.
     """
-    answer = np.empty((len(features), len(mean)))
-    middle = mean.mean(axis=0)
-    if _squares(_white(mean - middle, inverse)).max() <= _NEAR * len(middle):
-        places: Iterable[tuple[FloatArray, Iterable[slice | IntArray]]] = [
-            (middle, _blocks(len(features), max(mean.shape)))
-        ]
-    else:
-        places = _around_closest(features, mean, inverse)
-    for place, parts in places:
-        steps = _white(mean - place, inverse)
-        for rows in parts:
-            white = _white(features[rows] - place, inverse)
-            found = white @ steps.T
-            found -= 0.5 * _squares(steps)
-            found -= 0.5 * _squares(white)[:, None]
-            answer[rows] = found
-    return answer
-
-
-def _around_closest(
-    features: ScoreArray, mean: FloatArray, inverse: FloatArray
-) -> Iterator[tuple[FloatArray, Iterator[IntArray]]]:
-    """Yield each mean with batches of the points that are closest to it."""
-    closest = _closest(features, mean, inverse)
-    order = ordered_by_class(closest, len(mean))
-    ends = np.cumsum(np.bincount(closest, minlength=len(mean)))
-    for k, own in enumerate(np.split(order, ends[:-1])):
-        yield mean[k], (own[part] for part in _blocks(len(own), max(mean.shape)))
-
-
-def _closest(features: ScoreArray, mean: FloatArray, inverse: FloatArray) -> IntArray:
-    """Return the mean that is closest to each point, up to rounding."""
     middle = mean.mean(axis=0)
     steps = _white(mean - middle, inverse)
-    directions = inverse.T @ steps.T
-    closest = np.empty(len(features), np.int64)
+    if _squares(steps).max() > _NEAR * len(middle):
+        return _by_each(features, mean, [inverse] * len(mean))
+    answer = np.empty((len(features), len(mean)))
     for rows in _blocks(len(features), max(mean.shape)):
-        closest[rows] = np.argmax((features[rows] - middle) @ directions - 0.5 * _squares(steps), axis=1)
-    return closest
+        white = _white(features[rows] - middle, inverse)
+        found = white @ steps.T
+        found -= 0.5 * _squares(steps)
+        found -= 0.5 * _squares(white)[:, None]
+        answer[rows] = found
+    return answer
 
 
 def _white(deviations: FloatArray, inverse: FloatArray) -> FloatArray:

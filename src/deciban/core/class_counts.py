@@ -376,11 +376,8 @@ def totals_by_condition(
     array([[0, 1],
            [2, 0]])
     """
-    at = condition * n_classes + truth
-    found = np.bincount(at, weight, minlength=n_conditions * n_classes)
-    is_whole = weight is None or weight.dtype.kind in "iu"
-    totals: CountArray = (found.astype(np.int64) if is_whole else found).reshape(n_conditions, n_classes)
-    return totals
+    found = tally(condition * n_classes + truth, n_conditions * n_classes, weight)
+    return found.reshape(n_conditions, n_classes)
 
 
 def equalizing_factors(totals: CountArray) -> FloatArray:

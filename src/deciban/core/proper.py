@@ -397,9 +397,6 @@ NODES, NODE_WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
 NODES = NODES + 0.5
 """Gauss-Legendre nodes on [0, 1]. Integrands change by at most exp(100/16) within a panel: 8 nodes give 1e-13."""
 
-_ATANH_TAIL = np.array([1 / k for k in range(19, 1, -2)])
-"""Coefficients of (atanh(y) / y - 1) / y^2 in powers of y^2, the highest first; used for y^2 < 0.0242."""
-
 
 def softplus(x: FloatArray) -> FloatArray:
     """Return ``log(1 + exp(x))`` in nats, to about one ulp, of any shape.
@@ -440,7 +437,8 @@ def beta_cost_tar(x: FloatArray, alpha: float, beta: float) -> FloatArray:
     array([1.60333994, 0.75      , 0.        ])
     """
     with np.errstate(over="ignore", under="ignore"):
-        return _CLOSED_FORMS.get((alpha, beta), _general)(x, alpha, beta)
+        closed_form = _CLOSED_FORMS.get((alpha, beta))
+        return cost_table(beta, alpha).cost(-x) if closed_form is None else closed_form(x)
 
 
 def beta_cost_non(x: FloatArray, alpha: float, beta: float) -> FloatArray:
@@ -526,27 +524,39 @@ def _log_weight(x: FloatArray, a: float, b: float) -> FloatArray:
     return a * np.minimum(x, 0.0) - b * np.maximum(x, 0.0) - (a + b) * np.log1p(np.exp(-np.abs(x)))
 
 
-def _general(x: FloatArray, alpha: float, beta: float) -> FloatArray:
-    """Return `beta_cost_tar` for any parameters."""
-    return cost_table(beta, alpha).cost(-x)
+def log_less_linear(xp: Any, x: Any, direct: Any) -> Any:
+    """Return ``-log(1 - p) - p`` for ``p = sigma(x)``, which is about ``p^2 / 2`` for small ``p``.
 
+    The direct formula loses all digits there. With ``y = p / (2 - p)`` it is ``2 atanh(y) - 2 y / (1 + y)``, a sum of
+    positive terms: ``2 y^2 / (1 + y) + 2 (y^3 / 3 + y^5 / 5 + ...)``.
 
-def _log_less_linear(x: FloatArray) -> FloatArray:
-    """Return ``-log(p) - (1 - p)`` for ``p = sigma(x)``, of order ``sigma(-x)^2 / 2`` for large ``x``."""
-    # The direct formula cancels for x > 1. With y = (1-p) / (1+p) it is 2 atanh(y) - 2 y / (1 + y), a sum of positive
-    # terms: 2 y^2 / (1 + y) + 2 (y^3 / 3 + y^5 / 5 + ...).
-    z = np.exp(-np.maximum(x, 1.0))
+    Parameters
+    ----------
+    xp : module
+        NumPy, or the array API namespace of the arrays.
+    x, direct : arrays of one shape
+        Posterior log odds, and the result of the direct formula.
+
+    Examples
+    --------
+    >>> x = np.array([-800.0, -20.0, 0.0])
+    >>> log_less_linear(np, x, softplus(x) - expit(x)).round(25)
+    array([0.00000000e+00, 2.12417710e-18, 1.93147181e-01])
+    """
+    z = xp.exp(xp.clip(x, max=-1.0))
     y = z / (z + 2.0)
-    series = 2.0 * y * y * (1.0 / (1.0 + y) + y * np.polyval(_ATANH_TAIL, y * y))
-    return np.where(x > 1.0, series, softplus(-x) - special.expit(-x))
+    tail = xp.zeros_like(y)
+    for k in range(19, 1, -2):  # y^2 < 0.0242: the omitted terms are below one ulp
+        tail = tail * (y * y) + 1.0 / k
+    return xp.where(x < -1.0, 2.0 * y * y * (1.0 / (1.0 + y) + y * tail), direct)
 
 
-_CLOSED_FORMS: dict[tuple[float, float], Callable[[FloatArray, float, float], FloatArray]] = {
-    (1.0, 1.0): lambda x, _a, _b: softplus(-x),
-    (2.0, 2.0): lambda x, _a, _b: 3.0 * special.expit(-x) ** 2,
-    (0.5, 0.5): lambda x, _a, _b: 2.0 / np.pi * np.exp(-0.5 * x),
-    (2.0, 1.0): lambda x, _a, _b: 2.0 * special.expit(-x),
-    (1.0, 2.0): lambda x, _a, _b: 2.0 * _log_less_linear(x),
+_CLOSED_FORMS: dict[tuple[float, float], Callable[[FloatArray], FloatArray]] = {
+    (1.0, 1.0): lambda x: softplus(-x),
+    (2.0, 2.0): lambda x: 3.0 * special.expit(-x) ** 2,
+    (0.5, 0.5): lambda x: 2.0 / np.pi * np.exp(-0.5 * x),
+    (2.0, 1.0): lambda x: 2.0 * special.expit(-x),
+    (1.0, 2.0): lambda x: 2.0 * log_less_linear(np, -x, softplus(-x) - special.expit(-x)),
 }
 
 

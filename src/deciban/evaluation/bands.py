@@ -72,8 +72,8 @@ class Bands:
         self.log_odds = curves.prior_log_odds[:: self.STEP]
         self.levels = curves.levels[:: self.LEVEL_STEP]
         self.entropy_log_odds = curves.entropy_log_odds[:: self.ENTROPY_STEP]
-        thresholds = summary.pav.thresholds
-        best = thresholds[summary.rocch.best_vertices(self.log_odds)]
+        thresholds = summary.ranks.pav.thresholds
+        best = thresholds[summary.ranks.rocch.best_vertices(self.log_odds)]
         self.at = {
             "act_error": cells.positions(-self.log_odds),
             "min_error": cells.positions(best),
@@ -97,8 +97,8 @@ class Bands:
         self.entropy = {name: one for name, one in entropy.items() if one is not None}  # infinite: off the plot
         self.places, rows = np.unique(np.concatenate(list(self.at.values())), return_inverse=True)
         self.rows = dict(zip(self.at, np.split(rows, np.cumsum([len(at) for at in self.at.values()])), strict=False))
-        self.starts = np.searchsorted(costs.block, np.arange(len(summary.pav.llr)))
-        slope = np.exp(np.clip(_slopes(summary.pav.llr)[self.hull], -300.0, 300.0))
+        self.starts = np.searchsorted(costs.block, np.arange(len(summary.ranks.pav.llr)))
+        slope = np.exp(np.clip(_slopes(summary.ranks.pav.llr)[self.hull], -300.0, 300.0))
         self.support = slope / (1.0 + slope)  # weight of false alarms where the hull touches; the rest weighs misses
         self.squares: dict[str, FloatArray] = {}
         self.sums = {name: np.zeros((3, len(self.at[name]))) for name in ("act_error", "min_error", "hull")}

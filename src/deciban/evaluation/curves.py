@@ -173,7 +173,7 @@ def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
 def reliability_of(summary: Summary) -> Reliability:
     """Return the reliability of the posterior of a target, at the first requested prior, or at even odds."""
     prior = (*summary.figures.posteriors_at, _EVEN)[0]
-    tau, pav = float(logit(prior)), summary.pav
+    tau, pav = float(logit(prior)), summary.ranks.pav
     with np.errstate(over="ignore"):
         low, high = expit(pav.low + tau), expit(pav.high + tau)
     shares = [_in_bins(one, tau) / one.total for one in (summary.ranks.tar, summary.ranks.non)]
@@ -449,7 +449,7 @@ def draw_curves(summary: Summary, trials: ScoredTrials) -> Curves:
     entropy_log_odds = np.linspace(-half_width, half_width, _ENTROPY_GRID)
     errors = summary.errors(-log_odds)
     # The corners next to each of 4096 lines on both probit axes; other corners differ by less than a pixel
-    n_fa, n_miss = corners(summary.table.n_tar, summary.table.n_non)
+    n_fa, n_miss = corners(summary.ranks.table.n_tar, summary.ranks.table.n_non)
     crossed = corners_to_draw(n_fa, n_miss)
     kept = np.unique(np.clip(np.concatenate((crossed - 1, crossed, [0, len(n_fa) - 1])), 0, len(n_fa) - 1))
     roc_p_fa, roc_p_miss = n_fa[kept] / n_fa[0], n_miss[kept] / n_miss[-1]
@@ -459,15 +459,15 @@ def draw_curves(summary: Summary, trials: ScoredTrials) -> Curves:
     return Curves(
         roc_p_fa=roc_p_fa,
         roc_p_miss=roc_p_miss,
-        hull_p_fa=summary.rocch.p_fa,
-        hull_p_miss=summary.rocch.p_miss,
+        hull_p_fa=summary.ranks.rocch.p_fa,
+        hull_p_miss=summary.ranks.rocch.p_miss,
         prior_log_odds=log_odds,
         act_error=detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True),
-        min_error=np.asarray(summary.rocch.min_dcf(prior_log_odds=log_odds)),
+        min_error=np.asarray(summary.ranks.rocch.min_dcf(prior_log_odds=log_odds)),
         entropy_log_odds=entropy_log_odds,
         act_cross_entropy=_bits(trials, entropy_log_odds),
         min_cross_entropy=_bits(summary.recalibrated, entropy_log_odds),
-        pav=summary.pav,
+        pav=summary.ranks.pav,
         bins=bins,
         tar_density=tar_density,
         non_density=non_density,
@@ -629,7 +629,7 @@ def at_priors(summary: Summary) -> AtPriors:
     log_odds = priors_of(summary.figures.thresholds)
     errors = summary.errors(-log_odds)
     act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
-    least = np.asarray(summary.rocch.min_dcf(prior_log_odds=log_odds))
+    least = np.asarray(summary.ranks.rocch.min_dcf(prior_log_odds=log_odds))
     return AtPriors(log_odds, errors.n_miss, errors.n_fa, errors.p_miss, errors.p_fa, act, least)
 
 

@@ -147,16 +147,17 @@ class FiguresOfEvaluation:
     def _ranks(self) -> Iterator[LinearFigure]:
         found, total, half = self.found, float(self.summary.n_non), (0.0, 0.5)
         ratio = float(self.summary.n_tar) / total
-        least, sums = self._crossing(1.0)
+        least, sums = crossing_of(self.costs.rocch, 1.0, self.n_units)
         yield LinearFigure("eer", found.eer, 0.0, "logit", None, least, half, sums=sums)
         area = NothingSeen(min(self.n_units), below=float(found.auc >= 1.0 - ROUNDING))
         yield LinearFigure("auc", found.auc, self.costs.auc(), "logit", area, limits=(0.0, 1.0))
-        least, sums = self._crossing(ratio, total)
+        least, sums = crossing_of(self.costs.rocch, ratio, self.n_units, total)
         yield LinearFigure("prbep", found.prbep, 0.0, "log", None, least, sums=sums)
 
-    def _crossing(self, ratio: float, factor: float = 1.0) -> tuple[Least, tuple[ClassRate, ...]]:
-        """Return the result of `crossing_of` for these trials."""
-        return crossing_of(self.costs.rocch, ratio, self.n_units, factor)
+    @property
+    def _unbounded(self) -> NothingSeen:
+        """Information on costs that may be infinite."""
+        return NothingSeen(min(self.n_units), math.inf)
 
     def _rules(self) -> Iterator[LinearFigure]:
         found, bits = self.found, linearised.bits_at(0.0)
@@ -176,7 +177,7 @@ class FiguresOfEvaluation:
         limits: tuple[float, float] = (0.0, math.inf),
     ) -> Iterator[LinearFigure]:
         """Yield a mean cost, its minimum after calibration, and their difference."""
-        unbounded, least = NothingSeen(min(self.n_units), math.inf), partial(BestDecisions.cost_of, costs=costs)
+        unbounded, least = self._unbounded, partial(BestDecisions.cost_of, costs=costs)
         yield LinearFigure(names[0], values[0], total, "log", unbounded)
         yield LinearFigure(names[1], values[1], 0.0, "log", nothing_seen, least, limits, OF_MAPS)
         lost = partial(_minus, least)
@@ -225,7 +226,7 @@ class FiguresOfEvaluation:
 
     def _requested(self) -> Iterator[LinearFigure]:
         asked, costs = self.found.requested, self.costs
-        least, crossing = self._crossing(1.0)
+        least, crossing = crossing_of(self.costs.rocch, 1.0, self.n_units)
         for name, value in asked.eer_conventions.items():
             # Conventions differ by less than one trial, so their derivatives are the same.
             at = "eer_conventions", name
@@ -258,15 +259,14 @@ class FiguresOfEvaluation:
             ):
                 names = [(name, k), (f"{name}_discrimination_loss", k), (f"{name}_calibration_loss", k)]
                 values, by_cell = ((one.total, one.discrimination_loss, one.calibration_loss), of(log_odds))
-                unbounded = NothingSeen(min(self.n_units), math.inf)
-                yield from self._calibrated(names, values, costs.of_means(by_cell), by_cell, unbounded)
+                yield from self._calibrated(names, values, costs.of_means(by_cell), by_cell, self._unbounded)
         for k, by_rule in enumerate(asked.rule_costs):
             yield from self._by_rule(k, by_rule)
         for of_classifier in asked.classifier:
             yield from self._classifier(of_classifier)
         for (name, value), (_, own) in zip(self.found.own, self.summary.figures.own, strict=True):
             by_cell = partial(_own_costs, own_costs(name, own, 0), own_costs(name, own, 1))
-            yield LinearFigure(name, value, costs.of_means(by_cell), "log", NothingSeen(min(self.n_units), math.inf))
+            yield LinearFigure(name, value, costs.of_means(by_cell), "log", self._unbounded)
 
     def _classifier(self, found: Mapping[str, float]) -> Iterator[LinearFigure]:
         """Yield metrics of classifier papers, at the given share of targets; binned errors have no intervals."""
@@ -284,8 +284,7 @@ class FiguresOfEvaluation:
         precision = self.costs.average_precision()
         yield LinearFigure(("average_precision", 0), found["average_precision"], precision, "logit", limits=(0.0, 1.0))
         for name, of in (("sample_log_loss", linearised.log_costs_at), ("sample_brier", linearised.brier_costs_at)):
-            unbounded = NothingSeen(min(self.n_units), math.inf)
-            yield LinearFigure((name, 0), found[name], self.costs.of_means(of(log_odds)), "log", unbounded)
+            yield LinearFigure((name, 0), found[name], self.costs.of_means(of(log_odds)), "log", self._unbounded)
 
     def _by_rule(self, k: int, found: RuleCosts) -> Iterator[LinearFigure]:
         rule, named, log_odds = found.rule, found.to_dict(), float(logit(found.p_target))

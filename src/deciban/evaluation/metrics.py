@@ -484,7 +484,7 @@ def requested_of(summary: Summary, level: float = LEVEL) -> Requested:
         for p, sums in zip(asked.posteriors_at, summary.posterior_costs, strict=False)  # the rest is for a custom rule
     ]
     at = [AtThreshold(name, ErrorsAt.of(ranks.tar, ranks.non, place)) for name, place in asked.at_thresholds]
-    every = eer_readings(summary.rocch.eer(), ranks.tar, ranks.non) if asked.eer_conventions else {}
+    every = eer_readings(summary.ranks.rocch.eer(), ranks.tar, ranks.non) if asked.eer_conventions else {}
     readings = {name: every[name] for name in asked.eer_conventions}
     found = _classifier_metrics(summary) if asked.classifier else ()
     levels = _discrepancies(summary, level) if asked.discrepancy else ()
@@ -495,7 +495,7 @@ def _discrepancies(summary: Summary, level: float) -> tuple[CalibrationDiscrepan
     """Return the calibration discrepancy by decade; empty if the scores are not in memory."""
     from deciban.metrics.intervals import discrepancies_of  # loads on request
 
-    if isinstance(summary.table, CoarseTable):
+    if isinstance(summary.ranks.table, CoarseTable):
         return ()
     trials = summary.ranks.trials
     return discrepancies_of(trials.tar, trials.non, level=level)
@@ -509,7 +509,7 @@ def _classifier_metrics(summary: Summary) -> tuple[Mapping[str, float], ...]:
     InputError
         If the scores are not in memory.
     """
-    if isinstance(summary.table, CoarseTable):
+    if isinstance(summary.ranks.table, CoarseTable):
         raise InputError("classifier: these metrics need all scores in memory. Leave them out, or allow more memory.")
     tar, non = summary.ranks.tar, summary.ranks.non
     scores = tar.scores, non.scores
@@ -544,7 +544,7 @@ def decision_metrics(share: float, p_miss: float, p_fa: float) -> dict[str, floa
 
 
 def _limited(summary: Summary, limits: tuple[float, ...], which: ErrorKind) -> list[tuple[float, ErrorsAt]]:
-    return list(zip(limits, limited(summary.table, limits, which), strict=True)) if limits else []
+    return list(zip(limits, limited(summary.ranks.table, limits, which), strict=True)) if limits else []
 
 
 def errors_in_words(errors: ErrorsAt) -> dict[str, Any]:

@@ -24,8 +24,7 @@ from scipy.special import logit
 
 from deciban._validate import arrays as _validate
 from deciban.core.expected import ErrorCounts, MeanCost, WeightedScores, log_cost, mixed
-from deciban.core.ranks.counts import CountTable, SortedClass
-from deciban.core.ranks.hull import Pav, Rocch
+from deciban.core.ranks.counts import SortedClass, joined_weights
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.core.resampling import unit_counts
 from deciban.core.resampling.clusters import ClusterDesign
@@ -35,7 +34,7 @@ from deciban.core.resampling.units import Keys, TrialUnits, units_of_classes
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
 from deciban.metrics.costs import REGISTERED, RULES, OwnCosts, own_sums
-from deciban.metrics.scores import FACTORS, ScoredTrials, conventions_of, factors_of, rates_of, threshold_of
+from deciban.metrics.scores import FACTORS, ScoredTrials, conventions_of, factors_of, rates_of
 from deciban.types import Axis, CountArray, FloatArray, FloatPair, IntArray, ScoreArray, Units, Weights, added
 
 if TYPE_CHECKING:
@@ -258,12 +257,10 @@ class UnitTrials(TrialsByUnit):
         units = unit_counts.merged_units([one for part in parts for one in part.units])
         scores, joined, weights = [], [], list[CountArray | None]()
         for k in (0, 1):
-            own = units[k::2]
-            scores.append(np.concatenate([part.scores[k] for part in parts]))
-            joined.append(unit_counts.joined_units(own))
-            given = [part.weights[k] for part in parts]
-            full = [np.ones(len(p.scores[k]), np.int64) if w is None else w for p, w in zip(parts, given, strict=True)]
-            weights.append(None if all(one is None for one in given) else np.concatenate(full))
+            joined.append(unit_counts.joined_units(units[k::2]))
+            own = [part.scores[k] for part in parts]
+            scores.append(np.concatenate(own))
+            weights.append(joined_weights([part.weights[k] for part in parts], list(map(len, own))))
         return cls((scores[0], scores[1]), (joined[0], joined[1]), (weights[0], weights[1]))
 
     @property
@@ -426,7 +423,9 @@ class TwoClassFigures:
             "discrepancy": bool(discrepancy),
             "fnmr_at": _listed(rates_of(fnmr_at, "fnmr_at")),
             "fmr_at": _listed(rates_of(fmr_at, "fmr_at")),
-            "at_thresholds": tuple((k, threshold_of(t, "at_thresholds")) for k, t in (at_thresholds or {}).items()),
+            "at_thresholds": tuple(
+                (k, _validate.threshold(t, "at_thresholds")) for k, t in (at_thresholds or {}).items()
+            ),
             "posteriors_at": _listed(_priors(posteriors_at)),
             "factors": _listed(factors_of(factors)),
             "axis": axis,
@@ -533,21 +532,6 @@ class Summary:
         return cls(figures, scores, *costs, is_weighted, posterior_costs, units)
 
     @property
-    def table(self) -> CountTable:
-        """Trials of both classes in ascending order of score."""
-        return self.ranks.table
-
-    @property
-    def pav(self) -> Pav:
-        """PAV blocks."""
-        return self.ranks.pav
-
-    @property
-    def rocch(self) -> Rocch:
-        """Convex hull of the ROC."""
-        return self.ranks.rocch
-
-    @property
     def n_tar(self) -> int | float:
         """Target trials, or their weight."""
         return self.ranks.tar.total
@@ -560,7 +544,7 @@ class Summary:
     @property
     def n_tied(self) -> int | float:
         """Trials (or weight) whose score equals the score of a trial of the other class."""
-        return self.table.n_tied
+        return self.ranks.table.n_tied
 
     @property
     def n_infinite(self) -> int | float:

@@ -62,7 +62,7 @@ _SHOWN = 4
 
 def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) -> tuple[str, ...]:
     """Return the notes for one system, the most serious first."""
-    auc, dr30, notes = summary.table.auc(), summary.rocch.few_errors(FEW_ERRORS), list[str]()
+    auc, dr30, notes = summary.ranks.table.auc(), summary.ranks.rocch.few_errors(FEW_ERRORS), list[str]()
     no_llrs = ""
     if auc < 0.5:
         words = (
@@ -322,7 +322,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         n_tied=summary.n_tied,
         n_infinite=summary.n_infinite,
         eer=rocch.eer(),
-        auc=summary.table.auc(),
+        auc=summary.ranks.table.auc(),
         cllr=summary.cllr,
         min_cllr=summary.recalibrated.cllr(),
         prbep=rocch.prbep(),
@@ -330,7 +330,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         operating_points=points,
         notes=notes_on(summary, points, curves),
         curves=curves,
-        eer_threshold=float(summary.pav.thresholds[vertex]),
+        eer_threshold=float(summary.ranks.pav.thresholds[vertex]),
         eer_p_miss=float(rocch.p_miss[vertex]),
         eer_p_fa=float(rocch.p_fa[vertex]),
         misleading=misleading_of(summary.ranks, np.array(summary.figures.factors)),
@@ -347,8 +347,6 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
     )
     uncertainty = None
     if summary.units is not None:
-        from deciban.evaluation.two_class import uncertainty_of  # loads on request
-
         uncertainty = uncertainty_of(summary, found, resampling or Resampling())
     return replace(found, uncertainty=uncertainty)
 
@@ -384,7 +382,7 @@ def _at_points(summary: Summary, rocch: Rocch) -> tuple[PointResult, ...]:
     best = rocch.best_rates(log_odds)
     least = detection_cost(*best, log_odds, 1.0, 1.0, normalize=True)
     effective = [point.effective_prior for point in points]
-    place = summary.pav.thresholds[rocch.best_vertices(log_odds)]
+    place = summary.ranks.pav.thresholds[rocch.best_vertices(log_odds)]
     found = (effective, -log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
     columns = (np.asarray(one).tolist() for one in (p_target, c_miss, c_fa, *found, place, *best))
     return tuple(PointResult(*row) for row in zip(*columns, strict=True))
@@ -538,8 +536,8 @@ def costs_of_trials(summary: Summary, found: Evaluation, figure: uncertainty.Fig
     assert summary.units is not None  # noqa: S101  # see the parameters
     trials = summary.units.in_memory("influences of trials")
     n_units = trials.about.n_units
-    cells = cells_of(summary.table, summary.pav, _wanted(summary, found), n_units)
-    costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
+    cells = cells_of(summary.ranks.table, summary.ranks.pav, _wanted(summary, found), n_units)
+    costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.ranks.pav, summary.ranks.rocch, cells)
     known = {one.name: one for one in FiguresOfEvaluation(summary, found, costs, (n_units, n_units))}
     tar, non = uncertainty.looked_up(known, figure).costs_by(costs.best)[:, 0]
     of_tar, of_non = (cells.of(scores) for scores in trials.scores)

@@ -12,7 +12,7 @@ import numpy as np
 from deciban.core.resampling import intervals
 from deciban.core.resampling.clusters import ClusterDesign, degrees_of
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, Interval
-from deciban.core.resampling.units import FEW_UNITS, Keys, is_independent
+from deciban.core.resampling.units import FEW_UNITS, Keys, is_independent, number_of_units
 from deciban.errors import InputError, counted, some_of
 from deciban.types import BoolArray, FloatArray, FloatPair, IntArray
 
@@ -343,8 +343,6 @@ class Uncertainty:
     @property
     def units_in_words(self) -> str:
         """Number of units: ``100 speakers``, or ``100 trials taken as independent``."""
-        from deciban.core.resampling.units import number_of_units  # loads on request
-
         return number_of_units(self.n_units, self.noun, self.source)
 
     @property

@@ -65,26 +65,11 @@ def _sigma(xp: Any, x: Any) -> Any:
     return 1.0 / (1.0 + xp.exp(-x))
 
 
-def _log_less_linear(xp: Any, x: Any) -> Any:
-    """Return ``-log(1 - p) - p`` for ``p = sigma(x)``, which is about ``p^2 / 2`` for small ``p``.
-
-    The direct formula loses all digits there. With ``y = p / (2 - p)`` it is ``2 atanh(y) - 2 y / (1 + y)``, a sum of
-    positive terms: ``2 y^2 / (1 + y) + 2 (y^3 / 3 + y^5 / 5 + ...)``.
-    """
-    z = xp.exp(xp.clip(x, max=-1.0))
-    y = z / (z + 2.0)
-    tail = xp.zeros_like(y)
-    for k in range(19, 1, -2):  # y^2 < 0.0242: the omitted terms are below one ulp
-        tail = tail * (y * y) + 1.0 / k
-    series = 2.0 * y * y * (1.0 / (1.0 + y) + y * tail)
-    return xp.where(x < -1.0, series, _softplus(xp, x) - _sigma(xp, x))
-
-
 _CLOSED_FORMS: dict[tuple[float, float], Callable[[Any, Any], Any]] = {
     (1.0, 1.0): _softplus,
     (2.0, 2.0): lambda xp, x: 3.0 * _sigma(xp, x) ** 2.0,
     (0.5, 0.5): lambda xp, x: 2.0 / np.pi * xp.exp(0.5 * x),
-    (2.0, 1.0): lambda xp, x: 2.0 * _log_less_linear(xp, x),
+    (2.0, 1.0): lambda xp, x: 2.0 * proper.log_less_linear(xp, x, _softplus(xp, x) - _sigma(xp, x)),
     (1.0, 2.0): lambda xp, x: 2.0 * _sigma(xp, x),
 }
 

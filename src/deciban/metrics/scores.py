@@ -643,7 +643,7 @@ def hter(
     >>> hter([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], threshold=1.0)
     0.16666666666666666
     """
-    place = threshold_of(threshold, "threshold")
+    place = _validate.threshold(threshold)
     scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     return operating.ErrorsAt.of(scores.tar, scores.non, place).hter
 
@@ -827,17 +827,6 @@ def conventions_of(asked: bool | str | Iterable[str]) -> tuple[str, ...]:  # noq
         if name not in EER_CONVENTIONS:
             raise InputError(f"eer_conventions: got {name!r}. There are {', '.join(EER_CONVENTIONS)}.")
     return names
-
-
-def threshold_of(value: object, name: str) -> float:
-    """Return a threshold as a float: a number that may be infinite.
-
-    Raises
-    ------
-    InputError
-        If the value is not a number.
-    """
-    return _validate.in_range(value, name, -np.inf, np.inf, "A threshold is a number, which may be infinite")
 
 
 def rates_of(values: ArrayLike, name: str) -> FloatArray:

@@ -178,7 +178,7 @@ def evaluate_class_batches(
     who = None if who is None else replace(who, home=home[home >= 0])
     found, checks = evaluated(grouped(source, problem), problem.figures, who)
     counted = found.confusion
-    if problem.has_weights or totals.has_weights:
+    if problem.has_weights or source.has_weights:
         counted = confusion_in(source, engine, problem, system=system)
     return problem.finished(found, checks, counted)
 

@@ -77,11 +77,8 @@ class SortedClass:
         parts = [part for part in parts if len(part.scores)] or parts[:1]
         if len(parts) == 1:
             return parts[0]
-        scores = np.concatenate([part.scores for part in parts])
-        if all(part.weights is None for part in parts):
-            return cls.of(scores)
-        weights = [np.ones(len(one.scores), np.int64) if one.weights is None else one.weights for one in parts]
-        return cls.of(scores, np.concatenate(weights))
+        weights = joined_weights([part.weights for part in parts], [len(part.scores) for part in parts])
+        return cls.of(np.concatenate([part.scores for part in parts]), weights)
 
     @property
     def total(self) -> int | float:
@@ -241,6 +238,14 @@ def ascending(scores: ScoreArray, weights: CountArray) -> tuple[ScoreArray, Coun
         tied = np.flatnonzero(equal[1:] | equal[:-1])
         order[tied] = order[tied][np.lexsort((weights[order[tied]], scores[tied]))]
     return scores, weights[order]
+
+
+def joined_weights(weights: Sequence[CountArray | None], lengths: Sequence[int]) -> CountArray | None:
+    """Return the weights of the trials of several parts; those of a part without weights are 1."""
+    if all(own is None for own in weights):
+        return None
+    pairs = zip(weights, lengths, strict=True)
+    return np.concatenate([np.ones(n, np.int64) if own is None else own for own, n in pairs])
 
 
 def thresholds_from(lowest: FloatArray) -> FloatArray:

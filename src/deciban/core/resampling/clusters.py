@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
@@ -14,7 +14,7 @@ from deciban.core.class_counts import tally
 from deciban.core.resampling import intervals
 from deciban.core.resampling.intervals import ClassSize, RatePart, RateSum
 from deciban.core.resampling.units import TrialUnits
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import Additive, CountArray, FloatArray, IntArray
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -519,7 +519,7 @@ def _correlation(parts: Sequence[RatePart], variance: float) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StratumWeights:
+class StratumWeights(Additive):
     """Weights of trials by stratum; ``a + b`` merges two sets of trials.
 
     Attributes
@@ -530,15 +530,15 @@ class StratumWeights:
         Sums of their weights, and of squared weights.
     by_unit : (n_strata, n_units) sparse matrix or None
         Sums of the weights of the trials of each unit; None if every trial is a unit, without a list of units.
-    are_whole : bool
-        True if weights are whole numbers, so that a trial may count as several.
+    are_fractions : bool
+        True if weights are not whole numbers, so that no trial counts as several.
     """
 
     n_trials: IntArray
     totals: FloatArray
     squares: FloatArray
     by_unit: Any
-    are_whole: bool = True
+    are_fractions: bool = False
 
     @classmethod
     def of(cls, stratum: IntArray, n_strata: int, weights: CountArray | None, units: TrialUnits | None) -> Self:
@@ -551,15 +551,8 @@ class StratumWeights:
             some, codes = units.entries()
             by_unit = csr_matrix((own[some], (stratum[some], codes)), shape=(n_strata, units.n_units))
         totals, squares = (np.bincount(stratum, w, minlength=n_strata).astype(np.float64) for w in (own, own * own))
-        is_whole = weights is None or weights.dtype == np.int64
-        return cls(np.bincount(stratum, minlength=n_strata), totals, squares, by_unit, is_whole)
-
-    def __add__(self, other: StratumWeights) -> StratumWeights:
-        """Add the trials of another batch."""
-        by_unit = None if self.by_unit is None or other.by_unit is None else self.by_unit + other.by_unit
-        names = ("n_trials", "totals", "squares")
-        added = {name: getattr(self, name) + getattr(other, name) for name in names}
-        return replace(self, by_unit=by_unit, are_whole=self.are_whole and other.are_whole, **added)
+        are_fractions = weights is not None and weights.dtype != np.int64
+        return cls(np.bincount(stratum, minlength=n_strata), totals, squares, by_unit, are_fractions)
 
 
 def row_sums(place: IntArray, values: FloatArray, n_places: int) -> FloatArray:
@@ -616,7 +609,7 @@ class UnitDesign:
     def clusters(self) -> ClusterDesign:
         """Sizes of the classes, and the overlap of their units."""
         own, n = self.weights, self.n_classes
-        n_trials = self.of_home if own.are_whole else tally(self.home, n, own.n_trials).astype(np.float64)
+        n_trials = tally(self.home, n, own.n_trials).astype(np.float64) if own.are_fractions else self.of_home
         if own.by_unit is not None:
             stratum, unit, weight = self.pairs
             return ClusterDesign.of(self.home[stratum], unit, weight, (n, own.by_unit.shape[1]), n_trials)

@@ -12,15 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from deciban.core.proper import Terms, beta_cost_non, kernel, slope_kernel
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
-from deciban.core.training.trust_region import SIZE, SUSPICIOUS, Derivatives
+from deciban.core.training.sums import Ends, F, Sums, SumsUpTo, TrialObjective
+from deciban.core.training.trust_region import SIZE, Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _OFF_CENTER = 10.0
@@ -306,10 +306,6 @@ class TrainingTrials:
         )
 
 
-NO_TRIALS = TrainingTrials((), np.zeros(0, np.bool_), (0.0, 0.0))
-"""Placeholder for trials that are elsewhere."""
-
-
 def amount(rows: BoolArray, weights: FloatArray | None) -> float:
     """Return the number (or weight) of some of the trials."""
     return float(np.count_nonzero(rows)) if weights is None else float(weights[rows].sum())
@@ -339,10 +335,6 @@ _RARE = 7.0
 """Absolute prior log odds above which costs close to 0 are computed with all their digits."""
 
 
-_LARGEST = 1e150
-"""Largest parameter that is within bounds: beyond it, log odds could not be distinguished from infinite ones."""
-
-
 _SHORT = ((1.0, 1.0), (2.0, 1.0))
 """Rules whose fast costs have an absolute error of 1e-16; too much if all costs are as small as the prior."""
 
@@ -352,7 +344,7 @@ _FACTORS = {np.dtype(np.float64): 512, np.dtype(np.float32): 100}
 
 
 @dataclass(frozen=True, eq=False)
-class LinearObjective:
+class LinearObjective(TrialObjective):
     """Objective as a function of standardized parameters: one weight per column, then the offset, if any.
 
     Attributes
@@ -384,11 +376,6 @@ class LinearObjective:
     dtype: type[np.float64 | np.float32] = np.float64
 
     @property
-    def n_parameters(self) -> int:
-        """Number of weights, plus one for the offset."""
-        return len(self.center) + self.intercept
-
-    @property
     def is_convex(self) -> bool:
         """True if the rule is convex, so that there is at most one minimum."""
         return max(self.alpha, self.beta) <= 1.0
@@ -406,56 +393,60 @@ class LinearObjective:
         moves_all = self.intercept or self.log_odds == 0.0
         return at.worst < 0.0 and moves_all and len(self.center) > 0 and not self.trials.has_base
 
-    def has_no_minimum(self, _point: FloatArray, at: Derivatives) -> bool:
-        """Return True if there is provably no minimum: weights of separated classes grow without a penalty."""
-        return not self.penalty.any() and self.is_apart(at)
-
-    def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
-        """Return the largest relative change of log odds by a step, or an upper bound if this is low."""
+    def move_bound(self, step: FloatArray) -> float:
+        """Return an upper bound of `moved`; see `TrialObjective.move_bound`."""
         n = len(self.center)
         with np.errstate(all="ignore"):
             farthest = (self.trials.reach + np.abs(self.center)) / self.width
-            bound = float(np.abs(step[:n]) @ farthest + np.abs(step[n:]).sum())
-        if bound <= SUSPICIOUS:
-            return bound
-        return float(self.trials.each(partial(_moved, self.form, parameters, step)).high)
+            return float(np.abs(step[:n]) @ farthest + np.abs(step[n:]).sum())
 
-    def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
-        """Return the value and gradient at a point, and the Hessian unless one is passed.
+    def moved(self, parameters: FloatArray, step: FloatArray, trials: TrainingTrials) -> Ends:
+        """Return the largest relative change of log odds by a step; see `TrialObjective.moved`."""
+        level, largest = replace(self, trials=trials), 0.0
+        with np.errstate(all="ignore"):
+            for rows in level.blocks():
+                block = level.scores(rows)
+                size = 1.0 + SIZE * np.abs(block.combined(parameters) + self.log_odds)
+                largest = np.fmax.reduce(np.abs(block.combined(step)) / size, initial=largest)
+        return Ends.up_to(largest)
 
-        ``worst`` is the largest signed log odds of a trial, negative if no trial is on the wrong side. ``overlap`` is
-        the highest non-target minus the lowest target.
-        """
-        n, known = self.n_parameters, hessian
-        if not np.all(np.abs(parameters) < _LARGEST):
-            return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
-        look = partial(_terms, self.form, self._point(parameters), known is None)
-        found = self.trials.each(look)
-        total = found.sums.total
-        value, gradient, products = total[0], total[1 : n + 1], total[n + 1 :]
-        if known is None:
-            own = products.reshape(n, n)
-            known = 0.5 * (own + own.T) + np.diag(self.penalty)
-        value += 0.5 * self.penalty @ parameters**2 + self.constant
-        return Derivatives(
-            float(value),
-            gradient + self.penalty * parameters,
-            known,
-            float(found.largest.high.max()),
-            float(found.largest.high.sum()),
-        )
-
-    @property
-    def form(self) -> LinearObjective:
-        """The same objective without the trials, for workers that have their own."""
-        return replace(self, trials=NO_TRIALS)
-
-    def _point(self, parameters: FloatArray) -> AnyArray:
+    def raw(self, parameters: FloatArray) -> AnyArray:
         """Return parameters of the log odds; the offset includes the prior."""
         point = parameters.copy()
         if self.intercept:
             point[-1] += self.log_odds
         return point.astype(self.dtype)
+
+    def unpacked(self, found: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
+        """Return value, gradient and Hessian; see `TrialObjective.unpacked`."""
+        total, n = found.sums.total, self.n_parameters
+        own = total[n + 1 :].reshape(n, n) if with_hessian else None
+        return float(total[0]), total[1 : n + 1], None if own is None else 0.5 * (own + own.T)
+
+    def terms(self, raw: AnyArray, with_hessian: bool, trials: TrainingTrials) -> SumsUpTo:  # noqa: FBT001
+        """Return the largest signed log odds of both classes, and derivatives; see `TrialObjective.terms`."""
+        level, order, found = replace(self, trials=trials), 2 if with_hessian else 1, []
+        rule, reverse, is_rare = (self.alpha, self.beta), (self.beta, self.alpha), abs(self.log_odds) > _RARE
+        for rows in level.blocks(with_hessian=with_hessian):
+            with np.errstate(all="ignore"):
+                block = level.scores(rows)
+                places, non, tar = level.log_odds_of(block.combined(raw), rows)
+                worst = non.max(), tar.max(initial=-np.inf)
+                of_non, of_tar = kernel(*rule)(non, order), kernel(*reverse)(tar, order)
+                if is_rare and rule in _SHORT:
+                    of_non = of_non._replace(linear=beta_cost_non(non, *rule), factor=None)
+                if is_rare and reverse in _SHORT:
+                    of_tar = of_tar._replace(linear=beta_cost_non(tar, *reverse), factor=None)
+                own = None if trials.weights is None else trials.weights[rows]
+                value = level.cost(of_non, 0, own) + level.cost(of_tar, 1, None if own is None else own[places])
+                products: AnyArray = np.empty(0)
+                if of_non.curvature is not None and of_tar.curvature is not None:
+                    products = block.products(level.joined(of_non.curvature, of_tar.curvature, places, own))
+                pull = level.joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
+                found.append(np.concatenate(([*worst, value], block.sums(pull), products)))
+        of_blocks = np.array(found)
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite values are out of bounds
+            return SumsUpTo(Sums.of(of_blocks[:, 2:].sum(axis=0)), Ends.up_to(of_blocks[:, :2].max(axis=0)))
 
     def blocks(self, *, with_hessian: bool = False, share: float = 1.0) -> list[slice]:
         """Return slices of all trials that need little temporary memory, or a share of this memory."""
@@ -473,7 +464,7 @@ class LinearObjective:
         """Return the slope of each trial of a block times its weight, and the scores."""
         with np.errstate(all="ignore"):
             block = self.scores(rows)
-            places, non, tar = self.log_odds_of(block.combined(self._point(parameters)), rows)
+            places, non, tar = self.log_odds_of(block.combined(self.raw(parameters)), rows)
             own = None if self.trials.weights is None else self.trials.weights[rows]
             of_non, of_tar = slope_kernel(self.alpha, self.beta)(non), slope_kernel(self.beta, self.alpha)(tar)
             return self.joined(of_non, of_tar, places, own), block
@@ -536,40 +527,3 @@ class LinearObjective:
         if self.intercept:
             features[-1] = 1.0
         return FeatureBlock(features)
-
-
-def _moved(form: LinearObjective, point: FloatArray, step: FloatArray, trials: TrainingTrials) -> Ends:
-    """Return the largest relative change of log odds by a step."""
-    level, largest = replace(form, trials=trials), 0.0
-    with np.errstate(all="ignore"):
-        for rows in level.blocks():
-            block = level.scores(rows)
-            size = 1.0 + SIZE * np.abs(block.combined(point) + level.log_odds)
-            largest = np.fmax.reduce(np.abs(block.combined(step)) / size, initial=largest)
-    return Ends.up_to(largest)
-
-
-def _terms(form: LinearObjective, point: AnyArray, with_hessian: bool, trials: TrainingTrials) -> SumsUpTo:  # noqa: FBT001
-    """Return the largest signed log odds of both classes, and the derivatives without penalty and constant."""
-    level, order, found = replace(form, trials=trials), 2 if with_hessian else 1, []
-    rule, reverse, is_rare = (form.alpha, form.beta), (form.beta, form.alpha), abs(form.log_odds) > _RARE
-    for rows in level.blocks(with_hessian=with_hessian):
-        with np.errstate(all="ignore"):
-            block = level.scores(rows)
-            places, non, tar = level.log_odds_of(block.combined(point), rows)
-            worst = non.max(), tar.max(initial=-np.inf)
-            of_non, of_tar = kernel(*rule)(non, order), kernel(*reverse)(tar, order)
-            if is_rare and rule in _SHORT:
-                of_non = of_non._replace(linear=beta_cost_non(non, *rule), factor=None)
-            if is_rare and reverse in _SHORT:
-                of_tar = of_tar._replace(linear=beta_cost_non(tar, *reverse), factor=None)
-            own = None if trials.weights is None else trials.weights[rows]
-            value = level.cost(of_non, 0, own) + level.cost(of_tar, 1, None if own is None else own[places])
-            products: AnyArray = np.empty(0)
-            if of_non.curvature is not None and of_tar.curvature is not None:
-                products = block.products(level.joined(of_non.curvature, of_tar.curvature, places, own))
-            pull = level.joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
-            found.append(np.concatenate(([*worst, value], block.sums(pull), products)))
-    of_blocks = np.array(found)
-    with np.errstate(invalid="ignore", over="ignore"):  # infinite values are out of bounds
-        return SumsUpTo(Sums.of(of_blocks[:, 2:].sum(axis=0)), Ends.up_to(of_blocks[:, :2].max(axis=0)))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -23,8 +22,8 @@ from deciban.core.logliks import are_alike
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_objective import dot
 from deciban.core.training.separation import reachable
-from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
-from deciban.core.training.trust_region import SIZE, SUSPICIOUS, Derivatives
+from deciban.core.training.sums import Ends, F, Sums, SumsUpTo, TrialObjective
+from deciban.core.training.trust_region import SIZE, Derivatives
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -135,12 +134,8 @@ _LEAST_BLOCK = 1 << 15
 """Scores of a block that take too little memory for a smaller share."""
 
 
-_LARGEST = 1e150
-"""Largest parameter within bounds: beyond it, log-likelihoods could not be distinguished from infinite ones."""
-
-
 @dataclass(frozen=True, eq=False)
-class ClassObjective:
+class ClassObjective(TrialObjective):
     """Objective as a function of the parameters that determine scales and offsets by an affine map.
 
     Attributes
@@ -167,39 +162,34 @@ class ClassObjective:
     value_at_zero: ClassVar[float] = np.inf
     """No bound of the value at 0 is needed."""
 
-    def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
-        """Return the value and gradient at a point, and the Hessian unless one is passed.
+    def raw(self, parameters: FloatArray) -> FloatArray:
+        """Return scales and offsets."""
+        return np.asarray(self.fixed + self.basis @ parameters)
 
-        ``worst`` is the largest lead of a wrong class in a trial, negative if the right class always leads.
-        """
-        n = self.basis.shape[1]
-        if not np.all(np.abs(parameters) < _LARGEST):
-            return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
-        raw = self.fixed + self.basis @ parameters
-        look = partial(_terms, self.form, raw, hessian is None)
-        found = self.trials.each(look)
+    def unpacked(self, found: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
+        """Return value, gradient and Hessian; see `TrialObjective.unpacked`."""
         total = found.sums.total
-        value, gradient = float(total[0]), self.basis.T @ total[1:]
-        if hessian is None:
-            with np.errstate(invalid="ignore", over="ignore"):  # infinite values are out of bounds
-                hessian = found.seconds.along(self.basis) + np.diag(self.penalty)
-        value += float(0.5 * self.penalty @ parameters**2)
-        return Derivatives(value, gradient + self.penalty * parameters, hessian, float(found.largest.high))
+        hessian = found.seconds.along(self.basis) if with_hessian else None
+        return float(total[0]), self.basis.T @ total[1:], hessian
 
-    @property
-    def form(self) -> ClassObjective:
-        """The same objective without the trials, for workers that have their own."""
-        return replace(self, trials=NO_TRIALS)
+    def terms(self, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
+        """Return the largest lead of a wrong class, and derivatives in scales and offsets; see `TrialObjective`."""
+        level, seconds = replace(self, trials=trials), SecondDerivatives(*self._moving, self.dtype)
+        sums = [level.of_block(raw, rows, seconds if with_hessian else None) for rows in level.blocks()]
+        total = np.sum([block[1:] for block in sums], axis=0)
+        return SumsUpTo(Sums.of(total), Ends.up_to(max(float(block[0]) for block in sums)), seconds)
+
+    def moved(self, parameters: FloatArray, step: FloatArray, trials: ClassTrials) -> Ends:
+        """Return the largest change of a log-likelihood relative to the true class; see `TrialObjective.moved`."""
+        level, raw, change = replace(self, trials=trials), self.raw(parameters), self.basis @ step
+        with np.errstate(all="ignore"):
+            parts = (level.combined(raw, rows) for rows in level.blocks())
+            return Ends.up_to(max(farthest_move(_sum(own, change), z, label) for own, z, label in parts))
 
     @property
     def n_systems(self) -> int:
         """Number of systems."""
         return len(self.basis) - len(self.log_prior)
-
-    @property
-    def n_parameters(self) -> int:
-        """Number of parameters."""
-        return int(self.basis.shape[1])
 
     @property
     def _moving(self) -> tuple[int, int]:
@@ -223,16 +213,6 @@ class ClassObjective:
             by_scales = 2.0 * self.trials.reach / inverse * float(np.sum(np.abs(change[:k])))
         return by_scales + float(np.ptp(change[k:]))
 
-    def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
-        """Return the largest change that a step makes in the log-likelihood of a class relative to the true class.
-
-        If a bound that needs no pass over the trials is low enough, this bound is returned.
-        """
-        if (bound := self.move_bound(step)) < SUSPICIOUS:
-            return bound
-        raw, change = self.fixed + self.basis @ parameters, self.basis @ step
-        return max(0.0, float(self.trials.each(partial(_moved, self.form, raw, change)).high))
-
     def is_apart(self, at: Derivatives) -> bool:
         """Return True if the right class leads in all trials, which proves that scales may grow forever.
 
@@ -240,10 +220,6 @@ class ClassObjective:
         """
         scales, offsets = self.basis[: self.n_systems], self.basis[self.n_systems :]
         return bool(at.worst < 0.0 and scales.any() and (offsets.any() or np.ptp(self.log_prior) == 0.0))
-
-    def has_no_minimum(self, _point: FloatArray, at: Derivatives) -> bool:
-        """Return True if there is provably no minimum: scales of separated classes grow without a penalty."""
-        return not self.penalty.any() and self.is_apart(at)
 
     def combined(self, raw: FloatArray, rows: slice) -> tuple[AnyArray, AnyArray, IntArray]:
         """Return the scores (n_systems, n_classes, n) of a block, their log posteriors (n_classes, n) and labels."""
@@ -264,7 +240,7 @@ class ClassObjective:
             z[excluded] = -np.inf
         return features, z, self.trials.label[rows]
 
-    def _block(self, raw: FloatArray, rows: slice, seconds: SecondDerivatives | None) -> FloatArray:
+    def of_block(self, raw: FloatArray, rows: slice, seconds: SecondDerivatives | None) -> FloatArray:
         """Return the largest lead of a wrong class in a block, its value and gradient; add its second derivatives."""
         with np.errstate(all="ignore"):
             features, z, label = self.combined(raw, rows)
@@ -279,23 +255,6 @@ class ClassObjective:
             scales = [dot(pull.ravel(), system.ravel()) for system in features]
             value = float(weights @ errors.cost)
             return np.concatenate(([float(errors.lead.max()), value], scales, pull.sum(axis=1)))
-
-
-def _terms(form: ClassObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
-    """Return the largest lead of a wrong class, value and gradient, and second derivatives of raw parameters."""
-    level = replace(form, trials=trials)
-    seconds = SecondDerivatives(*level._moving, level.dtype)  # noqa: SLF001
-    sums = [level._block(raw, rows, seconds if with_hessian else None) for rows in level.blocks()]  # noqa: SLF001
-    total = np.sum([block[1:] for block in sums], axis=0)
-    return SumsUpTo(Sums.of(total), Ends.up_to(max(float(block[0]) for block in sums)), seconds)
-
-
-def _moved(form: ClassObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:
-    """Return the largest change that a step makes in a log-likelihood relative to the true class."""
-    level = replace(form, trials=trials)
-    with np.errstate(all="ignore"):
-        parts = (level.combined(raw, rows) for rows in level.blocks())
-        return Ends.up_to(max(farthest_move(_sum(own, change), z, label) for own, z, label in parts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from deciban.core.training.moments import (
 )
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials, CountedTrials
 from deciban.core.training.separation import refuse_infinite
-from deciban.core.training.sums import Ends, Sums, SumsUpTo
-from deciban.core.training.trust_region import PRECISE, SUSPICIOUS, Derivatives, Minimum
+from deciban.core.training.sums import Ends, Sums, SumsUpTo, TrialObjective
+from deciban.core.training.trust_region import PRECISE, Derivatives, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray, FloatPair, IntArray, ScoreArray
 
@@ -235,12 +235,8 @@ _BLOCK_BYTES = 1 << 22
 """Limit of bytes for products of features and posteriors in a block."""
 
 
-_LARGEST = 1e150
-"""Largest standardized parameter that is within bounds."""
-
-
 @dataclass(frozen=True, eq=False)
-class TransformObjective:
+class TransformObjective(TrialObjective):
     """Objective of the parameters that determine a matrix and offsets.
 
     Attributes
@@ -256,7 +252,7 @@ class TransformObjective:
         True if each class has a scale for its own score only; False if it has one for the score of every class.
     basis : (n_classes * n_features, n_parameters) array
         Derivatives of each class's parameters (scales of standardized scores and an offset) in the trained parameters.
-    penalty : (n_parameters, n_parameters) array
+    penalty : (n_parameters,) array
         Half of its quadratic form is added to the objective.
     reach : float
         Largest absolute score; infinite if unknown.
@@ -276,60 +272,64 @@ class TransformObjective:
         """Number of parameters of each class."""
         return len(self.basis) // len(self.log_prior)
 
-    def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
-        """Return the value and gradient at a point, and the Hessian unless one is passed.
+    def raw(self, parameters: FloatArray) -> FloatArray:
+        """Return the parameters of each class, (n_classes, n_features)."""
+        return np.asarray((self.basis @ parameters).reshape(-1, self.n_features))
 
-        ``worst`` is the largest lead of a wrong class in a trial. It is negative if the right class always leads.
-        """
-        size, known = self.basis.shape[1], hessian
-        if not np.all(np.abs(parameters) < _LARGEST):
-            return Derivatives(np.inf, np.full(size, np.nan), np.full((size, size), np.nan))
-        raw, n = (self.basis @ parameters).reshape(-1, self.n_features), len(self.basis)
-        found = self.trials.each(partial(_terms, self.form, raw, known is None))
-        total = found.sums.total
-        value, gradient = float(total[0]), total[1 : n + 1]
-        if known is None:
-            known = self.basis.T @ total[n + 1 :].reshape(n, n) @ self.basis + self.penalty
-        pushed = self.penalty @ parameters
-        value += 0.5 * float(parameters @ pushed)
-        return Derivatives(value, self.basis.T @ gradient + pushed, known, float(found.largest.high))
+    def unpacked(self, found: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
+        """Return value, gradient and Hessian; see `TrialObjective.unpacked`."""
+        total, n = found.sums.total, len(self.basis)
+        hessian = self.basis.T @ total[n + 1 :].reshape(n, n) @ self.basis if with_hessian else None
+        return float(total[0]), self.basis.T @ total[1 : n + 1], hessian
 
-    @property
-    def form(self) -> TransformObjective:
-        """The same objective without the trials, for workers that have their own."""
-        return replace(self, trials=multiclass_objective.NO_TRIALS)
+    def is_apart(self, at: Derivatives) -> bool:
+        """Return True if the right class leads in all trials."""
+        return at.worst < 0.0
 
     def blocks(self) -> list[slice]:
         """Batches of all trials that need little temporary memory."""
         size = max(_BLOCK_BYTES // (8 * len(self.basis)), 64)
         return [slice(i, i + size) for i in range(0, len(self.trials), size)]
 
-    def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
-        """Return the largest change that a step makes in the log-likelihood of a class relative to the true class.
-
-        If a bound that needs no pass over the trials is low enough, this bound is returned.
-        """
-        raw, change = ((self.basis @ each).reshape(-1, self.n_features) for each in (parameters, step))
-        bound = self._move_bound(change)
-        if bound < SUSPICIOUS:
-            return bound
-        return max(0.0, float(self.trials.each(partial(_moved, self.form, raw, change)).high))
-
-    def _move_bound(self, change: FloatArray) -> float:
+    def move_bound(self, step: FloatArray) -> float:
         """Return an upper bound of the change; infinite if the reach of scores is unknown."""
+        change = self.raw(step)
         far = (2.0 * self.reach + np.log(len(change)) + float(np.max(np.abs(self.center)))) / self.width
         each = far * np.abs(change[:, :-1]).sum(axis=1) + np.abs(change[:, -1])
         return 2.0 * float(each.max()) if np.isfinite(far) else np.inf
 
-    def moved(self, raw: FloatArray, change: FloatArray) -> float:
-        """Return the exact largest change in these trials."""
+    def moved(self, parameters: FloatArray, step: FloatArray, trials: ClassTrials) -> Ends:
+        """Return the largest change of a log-likelihood relative to the true class; see `TrialObjective.moved`."""
+        level, raw, change = replace(self, trials=trials), self.raw(parameters), self.raw(step)
         with np.errstate(invalid="ignore"):
-            parts = (self._combined(raw, rows) for rows in self.blocks())
-            return max(
-                multiclass_objective.farthest_move(_sum(features, change), z, label) for features, z, label in parts
-            )
+            parts = (level.combined(raw, rows) for rows in level.blocks())
+            moves = (multiclass_objective.farthest_move(_sum(own, change), z, label) for own, z, label in parts)
+            return Ends.up_to(max(moves))
 
-    def _combined(self, raw: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, IntArray]:
+    def terms(self, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
+        """Return derivatives by class parameters, and the largest lead; see `TrialObjective.terms`."""
+        level, n = replace(self, trials=trials), len(self.basis)
+        value, worst, gradient = 0.0, -np.inf, np.zeros(n)
+        own = np.zeros((n, n) if with_hessian else (0, 0))
+        for rows in level.blocks():
+            features, z, label = level.combined(raw, rows)
+            weights = trials.weight(rows)
+            with np.errstate(all="ignore"):
+                errors = multiclass_objective.Errors.of(z, label)
+            column, pull = np.arange(len(label)), errors.posterior
+            if with_hessian:
+                others = 1.0 - pull
+                others[label, column] = errors.p_error
+                pull[label, column] = errors.p_true
+                own += _products(features, pull, others, weights)
+            pull[label, column] = -errors.p_error
+            pull *= weights
+            gradient += _slopes(features, pull).ravel()
+            value += float(weights @ errors.cost)
+            worst = max(worst, float(errors.lead.max()))
+        return SumsUpTo(Sums.of(np.concatenate(([value], gradient, own.ravel()))), Ends.up_to(worst))
+
+    def combined(self, raw: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return features (1 or n_classes, n_features, n), the argument of softmax (n_classes, n), and labels."""
         x = normalized(self.trials.systems[:, 0], rows)
         excluded = np.isneginf(x)
@@ -344,35 +344,6 @@ class TransformObjective:
         z += self.log_prior[:, None]
         z[excluded] = -np.inf
         return features, z, self.trials.label[rows]
-
-
-def _terms(form: TransformObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
-    """Return the value, first derivatives by class parameters, optionally second ones, and the largest lead."""
-    level, n = replace(form, trials=trials), len(form.basis)
-    value, worst, gradient = 0.0, -np.inf, np.zeros(n)
-    own = np.zeros((n, n) if with_hessian else (0, 0))
-    for rows in level.blocks():
-        features, z, label = level._combined(raw, rows)  # noqa: SLF001
-        weights = trials.weight(rows)
-        with np.errstate(all="ignore"):
-            errors = multiclass_objective.Errors.of(z, label)
-        column, pull = np.arange(len(label)), errors.posterior
-        if with_hessian:
-            others = 1.0 - pull
-            others[label, column] = errors.p_error
-            pull[label, column] = errors.p_true
-            own += _products(features, pull, others, weights)
-        pull[label, column] = -errors.p_error
-        pull *= weights
-        gradient += _slopes(features, pull).ravel()
-        value += float(weights @ errors.cost)
-        worst = max(worst, float(errors.lead.max()))
-    return SumsUpTo(Sums.of(np.concatenate(([value], gradient, own.ravel()))), Ends.up_to(worst))
-
-
-def _moved(form: TransformObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:
-    """Return the largest change that a step makes in a log-likelihood relative to the true class."""
-    return Ends.up_to(replace(form, trials=trials).moved(raw, change))
 
 
 def normalized(loglik: ScoreArray, rows: slice) -> FloatArray:
@@ -498,7 +469,7 @@ def train_transform(
         standardized=matrix.ravel() * width,
         matrix=matrix,
         offsets=offsets - offsets.mean(),
-        objective=found.least - 0.5 * float(found.best @ penalty @ found.best),
+        objective=found.least - 0.5 * float(penalty @ found.best**2),
         objective_at_zero=float(-(prior @ np.log(prior))),
         **found.course,
     )
@@ -564,7 +535,7 @@ def _full(n: int, ridge: float, toward: float) -> FloatPair:
 def _shrunk(basis: FloatArray, penalty: FloatArray) -> FloatPair:
     """Scale parameters to comparable size: next to a large penalty, all else would look flat."""
     shrunk = 1.0 / np.sqrt(1.0 + penalty)
-    return basis * shrunk, np.diag(penalty * shrunk**2)
+    return basis * shrunk, penalty * shrunk**2
 
 
 def _unpacked(objective: TransformObjective, parameters: FloatArray) -> FloatPair:
@@ -589,11 +560,8 @@ def _is_apart(level: TransformObjective, point: FloatArray, at: Derivatives) -> 
     """
     if at.worst >= 0.0 or not level.penalty.any():
         return at.worst < 0.0
-    from scipy.linalg import null_space  # slow to import
-
-    free = null_space(level.penalty)
-    part = free @ (free.T @ point)
-    return level(part, level.penalty).worst < -_CLEAR * float(np.linalg.norm(part))
+    part = np.where(level.penalty == 0.0, point, 0.0)
+    return level(part, at.hessian).worst < -_CLEAR * float(np.linalg.norm(part))
 
 
 def _descend(objective: TransformObjective) -> Minimum:

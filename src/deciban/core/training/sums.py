@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.core.expected import two_sum
+from deciban.core.training.trust_region import SUSPICIOUS, Derivatives
 from deciban.memory import Cost, rows_that_fit
 from deciban.types import Additive, AnyArray, FloatArray
 
@@ -177,6 +178,87 @@ class SumsUpTo(Additive):
     sums: Sums
     largest: Ends
     seconds: Any = None
+
+
+_LARGEST = 1e150
+"""Largest parameter within bounds: beyond it, log odds could not be distinguished from infinite ones."""
+
+
+class TrialObjective(ABC):
+    """Base of objectives: an expected cost of trials and a penalty, as a function of parameters."""
+
+    trials: Any
+    """Trials in memory or in batches; `form` has none."""
+    penalty: FloatArray
+    """Half of it times the square of each parameter is added to the objective, (n_parameters,)."""
+    constant: float = 0.0
+    """Cost of trials that no parameter can change."""
+
+    @abstractmethod
+    def raw(self, parameters: FloatArray) -> AnyArray:
+        """Return the parameters of `terms`."""
+
+    @abstractmethod
+    def terms(self, raw: AnyArray, with_hessian: bool, trials: Any) -> SumsUpTo:  # noqa: FBT001  # for workers
+        """Return sums of derivatives over a batch, and the largest signed log odds, or lead of a wrong class."""
+
+    @abstractmethod
+    def unpacked(self, found: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
+        """Return value, gradient and Hessian in the parameters from these sums, without penalty and constant."""
+
+    @abstractmethod
+    def move_bound(self, step: FloatArray) -> float:
+        """Return an upper bound of `moved` without a pass over the trials; it may be infinite."""
+
+    @abstractmethod
+    def moved(self, parameters: FloatArray, step: FloatArray, trials: Any) -> Ends:
+        """Return the largest relative change of log odds, or of leads of classes, in a batch by a step."""
+
+    @abstractmethod
+    def is_apart(self, at: Derivatives) -> bool:
+        """Return True if no trial is on the wrong side, which proves that the parameters may grow forever."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of parameters."""
+        return len(self.penalty)
+
+    @property
+    def form(self) -> Self:
+        """The same objective without the trials, for workers that have their own: its methods get their trials."""
+        own: Any = self
+        bare: Self = replace(own, trials=None)
+        return bare
+
+    def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
+        """Return the value and gradient at a point, and the Hessian unless one is passed.
+
+        ``worst`` is the largest number of `terms`, negative if no trial is on the wrong side. ``overlap`` is the sum of
+        these numbers: for two classes, the highest non-target minus the lowest target.
+        """
+        n = self.n_parameters
+        if not np.all(np.abs(parameters) < _LARGEST):
+            return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
+        found: SumsUpTo = self.trials.each(partial(self.form.terms, self.raw(parameters), hessian is None))
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite values are out of bounds
+            value, gradient, own = self.unpacked(found, with_hessian=hessian is None)
+            known = hessian if own is None else own + np.diag(self.penalty)
+            value += float(0.5 * self.penalty @ parameters**2) + self.constant
+            assert known is not None  # noqa: S101  # passed, or computed
+            gradient = gradient + self.penalty * parameters
+        largest = found.largest.high
+        return Derivatives(value, gradient, known, float(largest.max()), float(largest.sum()))
+
+    def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
+        """Return the largest relative change by a step, or an upper bound if this is low."""
+        bound = self.move_bound(step)
+        if bound <= SUSPICIOUS:
+            return bound
+        return max(0.0, float(self.trials.each(partial(self.form.moved, parameters, step)).high))
+
+    def has_no_minimum(self, _point: FloatArray, at: Derivatives) -> bool:
+        """Return True if there is provably no minimum: parameters of separated classes grow without a penalty."""
+        return not self.penalty.any() and self.is_apart(at)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -107,20 +107,12 @@ class ClassFigure:
             return None
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
         error = design.standard_error(float(spread.total) if held_out is None else held_out)
-        about = (
-            error,
-            design.n_units_of(self.groups),
-            self.scale,
-            corrected,
-            self.nothing_seen,
-            self.limits,
-            self.n_candidates,
-        )
+        about = self.scale, corrected, self.nothing_seen, self.limits, self.n_candidates
         rates = None
         if self.most is not None:
             rates = design.rates(spread, self.groups, self.most, are_graded=self.are_graded)
         degrees = design.degrees(spread, self.groups, is_mean=rates is None and not self.is_minimum)
-        found = Estimate(self.value, *about, rates=rates, degrees=degrees)
+        found = Estimate(self.value, error, design.n_units_of(self.groups), *about, rates=rates, degrees=degrees)
         return found if found.is_known else None
 
 

@@ -17,6 +17,7 @@ from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.sums import Ends
 from deciban.errors import InputError, Note, counted, some_of
 from deciban.evaluation.curves import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
@@ -26,7 +27,7 @@ from deciban.evaluation.summary import Resampling
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.analysis import confusion_of, rates_of
 from deciban.multiclass.tables import Grouping, ScoredClasses, mixed
-from deciban.types import CountArray, FloatArray, IntArray, Names, Units, Weights
+from deciban.types import Additive, CountArray, FloatArray, IntArray, Names, Units, Weights
 
 
 def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
@@ -118,7 +119,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClassTotals:
+class ClassTotals(Additive):
     """Numbers and weights of trials of each class; ``a + b`` covers the trials of both.
 
     Attributes
@@ -127,16 +128,13 @@ class ClassTotals:
         Includes trials of weight 0.
     totals : (n_classes,) array
         Sums of weights.
-    low, high : (n_classes,) arrays
+    ends : Ends
         Lowest and highest weight; infinite without trials.
-    has_weights : bool
     """
 
     n_trials: IntArray
     totals: CountArray
-    low: FloatArray
-    high: FloatArray
-    has_weights: bool
+    ends: Ends
 
     @classmethod
     def of(cls, label: IntArray, weights: CountArray | None, n_classes: int) -> ClassTotals:
@@ -146,17 +144,7 @@ class ClassTotals:
         for k in np.flatnonzero(n_trials):
             own = 1.0 if weights is None else weights[label == k]
             low[k], high[k] = np.min(own), np.max(own)
-        return cls(n_trials, tally(label, n_classes, weights), low, high, weights is not None)
-
-    def __add__(self, other: ClassTotals) -> ClassTotals:
-        """Add the counts of other trials."""
-        return ClassTotals(
-            self.n_trials + other.n_trials,
-            self.totals + other.totals,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-            self.has_weights or other.has_weights,
-        )
+        return cls(n_trials, tally(label, n_classes, weights), Ends.of(low, high))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,7 +192,7 @@ class GroupedProblem:
         called = [[one if isinstance(one, str) else names[one] for one in some] for some in members]
         titles = grouping.titles or tuple("+".join(some) for some in called)
         kept = (prior > 0) & (totals.n_trials > 0)
-        ends = np.concatenate([grouping.weight[kept] * one[kept] for one in (totals.low, totals.high)])
+        ends = np.concatenate([grouping.weight[kept] * one[kept] for one in (totals.ends.low, totals.ends.high)])
         has_weights = not _are_alike(ends)
         uneven = _why_uneven(totals.n_trials, checked) if has_weights else ""
         # Before the evaluation, which would always name weights as the reason.

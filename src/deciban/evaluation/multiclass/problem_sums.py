@@ -340,7 +340,7 @@ class CountedProblem(SortedScores):
     """Results of sorted scores that were discarded: PAV blocks, Cllr, and decisions at predefined thresholds."""
 
     def __init__(self, summary: Summary, thresholds: FloatArray) -> None:
-        self.pav = summary.pav
+        self.pav = summary.ranks.pav
         self._cllr, self._errors = summary.cllr, summary.errors(thresholds)
 
     def cllr(self) -> float:
@@ -589,61 +589,29 @@ _NOTHING = 1e-150
 _ODDS = 2.0**-64, 2.0**64
 """Odds beyond which costs are those of certainty."""
 
-_SHIFT = 49
-"""Bits of a float after the first three of its fraction: floats that differ only there are in one cell."""
-
-_WIDTH, _TERMS = 2.0**-4, 9
-"""Largest relative distance from the center of a cell, and terms of the polynomial there: errors are below 1e-12."""
-
 
 def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
     """Return sums of quadratic costs by class whose prior changes, prior, and class of the trials.
 
     With ``c`` the posterior of all classes but ``k``, and ``r`` their shares of ``c``, a trial of class ``y`` costs
-    ``c^2 (1 + sum r^2)``, plus ``2 - 2 c (1 + r_y)`` unless ``y`` is ``k`` (paper 001 eq. 13). As a function of odds,
-    ``c`` and ``c^2`` are polynomials within a cell. So sums of powers in each cell are enough for all priors.
+    ``c^2 (1 + sum r^2)``, plus ``2 - 2 c (1 + r_y)`` unless ``y`` is ``k`` (paper 001 eq. 13).
     """
-    n, odds = trials.n_classes, ((1.0 - prior) / prior)[:, None]
-    found, low, high, costs = np.zeros((n, len(PRIORS), n)), 0, 0, np.zeros((2, 0, 0))
-    blocks = ((y, trials.rows(y)[some]) for y in range(n) for some in row_blocks(len(trials.rows(y)), n))
+    n, odds, steps = trials.n_classes, ((1.0 - prior) / prior)[:, None], (PRIORS / (1.0 - PRIORS))[:, None]
+    found = np.zeros((n, len(PRIORS), n))
+    blocks = ((y, trials.rows(y)[some]) for y in range(n) for some in row_blocks(len(trials.rows(y)), 8 * n))
     for y, rows in blocks:
         weights = np.ones(len(rows)) if trials.weights is None else trials.weights[rows].astype(np.float64)
         likely = np.exp(relative(trials.loglik, rows)) * prior[:, None]
         total = np.maximum(kernels.leave_one_out(likely), _NOTHING)
-        factors = np.stack((-2.0 * (1.0 + likely[y] / total), 1.0 + kernels.leave_one_out(likely**2) / total**2))
-        factors[0, y] = 0.0
-        ratio = np.clip(likely / total * odds, *_ODDS)
-        cells = ratio.view(np.int64) >> _SHIFT
-        first, last = int(cells.min()), int(cells.max())
-        if not low <= first <= last < high:
-            low, high = min(low or first, first // 64 * 64), max(high, last // 64 * 64 + 64)  # rarely more
-            costs = _costs_in(np.arange(low, high))
-        apart = ((ratio / _centers(cells) - 1.0) / _WIDTH).ravel()
-        codes = (cells - low + np.arange(n)[:, None] * (high - low)).ravel()
-        powers = np.empty((2, n, _TERMS, high - low))
-        terms = (factors * weights).reshape(2, -1)
-        for power in range(_TERMS):
-            for kind, own in zip(powers, terms, strict=True):
-                kind[:, power] = np.bincount(codes, own, n * (high - low)).reshape(n, -1)
-            terms *= apart
-        sums = powers.reshape(2, n, -1) @ costs
-        found[:, :, y] += sums[0] + sums[1] + 2.0 * weights.sum() * (np.arange(n) != y)[:, None]
+        linear, squared = -2.0 * (1.0 + likely[y] / total), 1.0 + kernels.leave_one_out(likely**2) / total**2
+        linear[y] = 0.0
+        for k, ratio in enumerate(np.clip(likely / total * odds, *_ODDS)):
+            c = 1.0 / (1.0 + steps * ratio)
+            found[k, :, y] += c @ (linear[k] * weights)
+            c *= c
+            found[k, :, y] += c @ (squared[k] * weights)
+        found[:, :, y] += 2.0 * weights.sum() * (np.arange(n) != y)[:, None]
     return found
-
-
-def _centers(cells: IntArray) -> FloatArray:
-    """Return the centers of cells of positive floats."""
-    return ((cells << _SHIFT) + (1 << (_SHIFT - 1))).view(np.float64)
-
-
-def _costs_in(cells: IntArray) -> FloatArray:
-    """Return coefficients of ``c`` and ``c^2`` in cells of odds at all `PRIORS`, (2, n_terms * n_cells, n_priors)."""
-    nodes = np.cos(np.pi * (np.arange(_TERMS) + 0.5) / _TERMS)
-    odds, falls = _centers(cells) * (1.0 + _WIDTH * nodes[:, None]), (1.0 - PRIORS) / PRIORS
-    c = falls / (falls + odds[..., None])
-    at_nodes = np.stack((c, np.square(c))).reshape(2, _TERMS, -1)
-    found = np.linalg.inv(np.vander(nodes, increasing=True)) @ at_nodes
-    return np.asarray(found.reshape(2, -1, len(PRIORS)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,6 +21,7 @@ from deciban._validate.classes import like_posteriors
 from deciban.core.class_counts import ClassSample, accepted_open_set
 from deciban.core.expected import MeanCost
 from deciban.core.logliks import are_alike, relative
+from deciban.core.ranks.counts import joined_weights
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.unit_counts import joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits
@@ -150,10 +151,7 @@ class LazyProblems:
         all_trials, known = [part.trials for part in parts], [part.units for part in parts if part.units is not None]
         if known and len(known) < len(parts):
             raise InputError("summaries: only some parts have units. Give the units of all parts, or of none.")
-        weights = None
-        if any(one.weights is not None for one in all_trials):
-            own = (np.ones(len(one.label), np.int64) if one.weights is None else one.weights for one in all_trials)
-            weights = np.concatenate(list(own))
+        weights = joined_weights([one.weights for one in all_trials], [len(one.label) for one in all_trials])
         loglik, label = (np.concatenate([getattr(one, name) for one in all_trials]) for name in ("loglik", "label"))
         units = joined_units(merged_units(known)) if known else None
         return replace(
