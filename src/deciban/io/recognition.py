@@ -172,10 +172,12 @@ class OpenedFile:
         from pyarrow.parquet import ParquetFile
 
         from deciban.io.columns.columnar import schema_roles
+        from deciban.io.columns.values import RowTable
 
         opened = self.source.seekable()
         with ParquetFile(str(opened) if isinstance(opened, Path) else opened) as file:
-            roles = schema_roles(file.schema_arrow, replace(self.options, need="class-scores"), self.source.name)
+            table = RowTable(self.source.name, file.schema_arrow, (), "")
+            roles = schema_roles(table, replace(self.options, need="class-scores"))
             return file.metadata.num_rows, list(roles).count("score")
 
     @cached_property

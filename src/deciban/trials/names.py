@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deciban._arrow import borders, of_numpy, of_words, to_numpy, with_gaps
 from deciban._arrow import compute as pc
 from deciban.errors import InputError
-from deciban.types import AnyArray, BoolArray, IntArray
+from deciban.types import AnyArray, IntArray
 
 NamesLike: TypeAlias = Sequence[str] | pa.Array | Any
 

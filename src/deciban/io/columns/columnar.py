@@ -14,7 +14,7 @@ for natural logarithms of likelihood ratios in an input, and ``class_scores`` if
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -88,9 +88,8 @@ class Roles:
             As in `schema_roles`.
         """
         cells.refuse_equal_names(table.schema.names, table.name)
-        free, options = free_columns(table), as_told(table, options)
-        roles = schema_roles(free, options, table.name, partial(outer_rows, table))
-        found = dict(zip(free.names, roles, strict=True))
+        options = as_told(table, options)
+        found = dict(zip(free_columns(table).names, schema_roles(table, options), strict=True))
         found |= {name: naming.CONDITION + name for name in table.partitions}
         described, units = description(table.schema), dict[str, ScoreUnit]()
         if options.need != "class-scores" and described.get("class_scores") is not True:
@@ -350,19 +349,6 @@ def rows_of(table: pa.Table | pa.RecordBatch) -> list[list[str]]:
     return [list(table.schema.names), *map(list, zip(*columns, strict=True))]
 
 
-def ends_of(*parts: pa.Table | pa.RecordBatch) -> list[list[str]]:
-    """Return the column names, the first rows of the first table and the last rows of the last, as text.
-
-    Examples
-    --------
-    >>> ends_of(pa.table({"y": [1, 1]}), pa.table({"y": [0]}))
-    [['y'], ['1'], ['1'], ['0']]
-    """
-    first, last = parts[0], parts[-1]
-    rows, start = rows_of(first), max(len(last) - SAMPLED, 0 if len(parts) > 1 else SAMPLED)
-    return rows + rows_of(last.slice(start))[1:]
-
-
 def table_of(contents: Contents) -> pa.Table:
     """Return all tables of trials of an input as one Arrow table.
 
@@ -385,34 +371,25 @@ def written_of(contents: Contents, table: pa.Table) -> WrittenContents:
     return WrittenContents(frozenset(contents.kinds) & frozenset(READS), conditions)
 
 
-def outer_rows(table: cells.RowTable, column: str) -> list[list[str]]:
-    """Return the first and the last rows of a column, as `ends_of` does; empty for an empty table."""
-    if not table.rows:
-        return []
-    first, last = table.rows[0], table.rows[-1]
-    return ends_of(*(rows.table([column]) for rows in ((first,) if first is last else (first, last))))
+def outer_words(table: cells.RowTable, column: str) -> set[str]:
+    """Return the values in the first and the last rows of a column as text."""
+    outer = table.rows[:1] + (table.rows[-1:] if len(table.rows) > 1 else ())
+    parts = [rows.table([column]).column(0) for rows in outer]
+    some = [part.slice(start) for part in parts for start in {0, max(len(part) - SAMPLED, 0)}]
+    return {"" if value is None else str(value) for one in some for value in one.slice(0, SAMPLED).to_pylist()}
 
 
-def schema_roles(
-    schema: pa.Schema, options: InputOptions, name: str, sampled: Callable[[str], Sequence[Sequence[str]]] | None = None
-) -> Sequence[str]:
-    """Return the role of each column, from the options, the metadata, or its name and type.
+def schema_roles(table: cells.RowTable, options: InputOptions) -> Sequence[str]:
+    """Return the role of each free column, from the options, the metadata, or its name, type and words.
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-    options : InputOptions
-    name : str
-        File name for messages.
-    sampled : function, optional
-        Takes the name of a column and returns its first and last rows, as `ends_of` does. A column of classes whose
-        words mean target and non-target is read as the label.
+    A column of classes whose words mean target and non-target is read as the label.
 
     Raises
     ------
     FormatError, InputError
         If ``options.columns`` does not match the table, or two columns could have one role.
     """
+    schema, name = free_columns(table), table.name
     headers = schema.names
     if options.columns is not None:
         chosen = naming.parse_columns(naming.of_headers(options.columns, headers))
@@ -425,7 +402,7 @@ def schema_roles(
     if isinstance(recorded, dict) and _are_roles([recorded.get(header) for header in headers]):
         return [recorded[header] for header in headers]
     numeric = [_is_number(field.type) for field in schema]
-    roles = _with_label(naming.roles_of(headers, name), headers, numeric, options, sampled)
+    roles = _with_label(table, headers, numeric, options)
     if options.need in (None, "scores"):
         return naming.with_only_score(roles, headers, numeric)
     labelled = naming.with_classes_of_label(roles) if options.need in ("class-scores", "class-key") else roles
@@ -439,55 +416,40 @@ def schema_roles(
 
 
 def _with_label(
-    roles: Sequence[str],
-    headers: Sequence[str],
-    numeric: Sequence[bool],
-    options: InputOptions,
-    sampled: Callable[[str], Sequence[Sequence[str]]] | None,
+    table: cells.RowTable, headers: Sequence[str], numeric: Sequence[bool], options: InputOptions
 ) -> Sequence[str]:
-    """Return roles in which a column is the label if its words mean target and non-target."""
+    """Return roles by name, in which a column is the label if its words mean target and non-target."""
+    roles = naming.roles_of(headers, table.name)
     candidate = naming.label_candidate(roles, headers)
-    if candidate is None or sampled is None:
+    if candidate is None or not table.rows:
         return roles
     labelled = ["label" if at == candidate else role for at, role in enumerate(roles)]
     if roles[candidate] == "class" and naming.with_only_score(labelled, headers, numeric).count("score") != 1:
         return roles
-    words = {word for (word,) in sampled(headers[candidate])[1:]}
+    words = outer_words(table, headers[candidate])
     return naming.with_label_by_words(roles, headers, numeric, words, options.vocabulary)
 
 
-def kinds_of(
-    schema: pa.Schema, options: InputOptions, name: str, sampled: Callable[[str], Sequence[Sequence[str]]] | None = None
-) -> tuple[ContentKind, ...]:
-    """Return the kinds of tables as which a file with this schema can be read.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-    options : InputOptions
-    name : str
-        File name for messages.
-    sampled : function, optional
-        Takes the name of a column and returns its first and last rows, as `ends_of` does. Without it, labels are
-        assumed to be of two classes.
+def kinds_of(table: cells.RowTable, options: InputOptions) -> tuple[ContentKind, ...]:
+    """Return the kinds of tables as which a table can be read.
 
     Raises
     ------
     FormatError, InputError
         As in `schema_roles`.
     """
+    schema, options = free_columns(table), as_told(table, options)
     if description(schema).get("class_scores") is True:
         return ("class-scores", "class-key")
     kinds: tuple[ContentKind, ...] = ("scores", "key", "class-key", "class-scores")
-    made = () if compared_columns(options, schema.names, name) is None else ("label",)
-    roles = {kind: (*schema_roles(schema, replace(options, need=kind), name, sampled), *made) for kind in kinds}
+    made = () if compared_columns(options, schema.names, table.name) is None else ("label",)
+    roles = {kind: (*schema_roles(table, replace(options, need=kind)), *made) for kind in kinds}
     held = tuple(kind for kind in kinds if naming.could_hold(roles[kind], kind))
     of_classes = None
     if options.columns is None and "label" in roles["key"] and "roles" not in description(schema):
         numeric = [_is_number(field.type) for field in schema]
-        own = _with_label(naming.roles_of(schema.names, name), schema.names, numeric, options, sampled)
-        rows = () if sampled is None else sampled(schema.names[own.index("label")])
-        words = {word for (word,) in rows[1:]} or {"0", "1"}
+        own = _with_label(table, schema.names, numeric, options)
+        words = outer_words(table, schema.names[own.index("label")]) or {"0", "1"}
         of_classes = naming.label_names_classes(own, schema.names, numeric, words, options.vocabulary)
     return tuple(kind for kind in held if naming.fits_label(kind, roles["key"], of_classes))
 

@@ -239,6 +239,10 @@ def opened_arrow(given: str | Source, columns: Sequence[str] | None = None) -> A
     """Open an Arrow file or stream to read some columns; a file given by its path is mapped into memory."""
     mapped = isinstance(given, str)
     source = Source(given) if isinstance(given, str) else given
+    if source.head.startswith(b"FEA1"):
+        raise FormatError(
+            f"{source.name}: Feather version 1, which is obsolete. Save it with pyarrow.feather.write_feather."
+        )
     opened, is_file = source.seekable(), source.head.startswith(b"ARROW1")
 
     def reader(chosen: Sequence[int] | None) -> Any:
