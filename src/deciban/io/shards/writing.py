@@ -263,25 +263,19 @@ class SideRows(Rows):
 
     Attributes
     ----------
+    name : str
+    n_rows : int
     rows : Rows
     is_target : bool
     column : str
         An existing column, to count rows.
     """
 
+    name: str
+    n_rows: int
     rows: Rows
     is_target: bool
     column: str
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """See `Rows`."""
-        return self.rows.name
-
-    @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        """See `Rows`."""
-        return self.rows.n_rows
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
@@ -311,7 +305,7 @@ def of_both(tar: RowTable, non: RowTable, files: TwoFiles) -> RowTable:
     """
     require_alike(non.schema, tar.schema, non.name, tar.name)
     sides = [(one, side) for side in (tar, non) for one in side.rows]
-    rows = tuple(SideRows(one, side is tar, tar.schema.names[0]) for one, side in sides)
+    rows = tuple(SideRows(one.name, one.n_rows, one, side is tar, tar.schema.names[0]) for one, side in sides)
     return replace(
         tar,
         name=str(files),
