@@ -105,6 +105,12 @@ class Roles:
         """Columns of scores."""
         return tuple(name for name, role in self.by_column.items() if role == "score")
 
+    @property
+    def conditions(self) -> dict[str, str]:
+        """Columns of conditions, by the names of the conditions."""
+        of_role = {role: name for name, role in self.by_column.items()}
+        return {role[1:]: name for role, name in of_role.items() if role.startswith(naming.CONDITION)}
+
     def with_classes(self, classes: Sequence[str] | None) -> Roles:
         """Return the roles if the user has named the classes: other columns of numbers become conditions."""
         if classes is None or not set(classes) < set(self.scores):
@@ -249,10 +255,6 @@ class TableRules:
         with only_format_errors(name, "a table", partial(cells.place_in, parts)):
             return self.made(parts, Origin(name, self.table.reading, places=partial(cells.places_in, parts)))
 
-    def whole(self) -> Contents:
-        """Return the contents of all rows; raises as `contents`."""
-        return self.contents(self.table.rows, self.table.name)
-
     def made(self, parts: Sequence[cells.Rows], origin: Origin) -> Contents:
         """Return the contents of some neighbouring rows.
 
@@ -293,7 +295,7 @@ def contents_of(table: cells.RowTable, options: InputOptions) -> Contents:
         As `TableRules.contents`.
     """
     with only_format_errors(table.name, "a table", partial(cells.place_in, table.rows)):
-        return TableRules.of(table, options, of_folders=True).whole()
+        return TableRules.of(table, options, of_folders=True).contents(table.rows, table.name)
 
 
 def declared_by_metadata(options: InputOptions, schema: pa.Schema, name: str) -> InputOptions:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, names_apart
 from deciban.io.columns.columnar import Roles, kinds_of
-from deciban.io.columns.headers import CONDITION, words_of_columns
+from deciban.io.columns.headers import words_of_columns
 from deciban.io.columns.values import RowTable, settled
 from deciban.io.formats import ContentKind, InputOptions
 from deciban.io.recognition import JoinOptions
@@ -129,9 +129,9 @@ def units_in(roles: Roles, how: BatchReading) -> UnitsOf | EachTrial | None:
         return None
     if how.units == "trials":
         return EachTrial(tuple(roles.sides.values()))
-    conditions = [name for name, role in roles.by_column.items() if role.startswith(CONDITION)]
     try:
-        return UnitsOf.named(list(how.units), roles.sides, conditions, roles.table.name, apart=how.units_apart)
+        columns = [*roles.conditions.values()]
+        return UnitsOf.named(list(how.units), roles.sides, columns, roles.table.name, apart=how.units_apart)
     except InputError:
         if how.units_required:
             raise
@@ -163,8 +163,7 @@ def groups_in(roles: Roles, how: BatchReading) -> tuple[str, ...] | None:
 
 def splitting(roles: Roles) -> dict[str, str]:
     """Return all columns that can split trials, under each of their names: columns of the key, and both sides."""
-    known = {role.removeprefix(CONDITION): name for name, role in roles.by_column.items() if role.startswith(CONDITION)}
-    return known | {name: name for name in roles.sides.values()} | dict(roles.sides)
+    return roles.conditions | {name: name for name in roles.sides.values()} | dict(roles.sides)
 
 
 def conditions_in(roles: Roles, how: BatchReading) -> dict[str, tuple[str, ...]]:
@@ -175,8 +174,7 @@ def conditions_in(roles: Roles, how: BatchReading) -> dict[str, tuple[str, ...]]
     InputError
         If a column does not exist, or no trial has a value.
     """
-    known = {role.removeprefix(CONDITION): name for name, role in roles.by_column.items() if role.startswith(CONDITION)}
-    known |= {name: name for name, role in roles.by_column.items() if role == "class"}
+    known = roles.conditions | {name: name for name, role in roles.by_column.items() if role == "class"}
     for name in how.values:
         if name not in known:
             raise InputError(

@@ -21,7 +21,7 @@ from deciban.io.columns.values import RowTable
 from deciban.io.formats import InputOptions, bare_name
 from deciban.io.reader import require_as_many
 from deciban.io.recognition import is_stream
-from deciban.io.shards.files import ParquetRows, TableFile, is_columnar, open_files, table_files
+from deciban.io.shards.files import FileRows, TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.joining import JoinedTables, JoinRequest, joined_by_name
 from deciban.io.shards.layout import RowLayout, beside, source_of_rows
 from deciban.io.shards.matrices import ArrayCells, MatrixInput, matrix_source, table_of_matrix
@@ -107,7 +107,7 @@ def _written(given: Any, files: Sequence[TableFile], how: BatchReading, *, of_ke
 
 def _cut_anew(table: RowTable, files: Sequence[TableFile], options: InputOptions) -> RowTable:
     """Return the table with row groups that fit in memory; files with larger ones are written again."""
-    large = {one.path for one in table.rows if isinstance(one, ParquetRows) and one.n_rows > MOST_ROWS}
+    large = {one.path for one in table.rows if isinstance(one, FileRows) and one.n_rows > MOST_ROWS}
     if not large:
         return table
     folder = ScratchFolder()
