@@ -544,7 +544,7 @@ def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list
                 found |= dict.fromkeys(
                     [("tar", one.tar), ("non", one.non)] if isinstance(one, TwoFiles) else [(role, one)]
                 )
-    return [_one(role, file) for role, path in found for file in _parts(path)]
+    return [_one(role, file) for role, path in found for file in parts_of(path, ".parquet")]
 
 
 def stamps(inputs: Iterable[PathLike | TwoFiles | None]) -> dict[str, tuple[int, int] | None]:
@@ -558,7 +558,7 @@ def stamps(inputs: Iterable[PathLike | TwoFiles | None]) -> dict[str, tuple[int,
     found = dict[str, tuple[int, int] | None]()
     for path in single_files(inputs):
         try:
-            known = {str(file): Path(file).stat() for file in _parts(path)}
+            known = {str(file): Path(file).stat() for file in parts_of(path, ".parquet")}
         except (OSError, InputError):
             found[str(path)] = None
         else:
@@ -566,13 +566,21 @@ def stamps(inputs: Iterable[PathLike | TwoFiles | None]) -> dict[str, tuple[int,
     return found
 
 
-def _parts(path: PathLike) -> list[PathLike]:
-    """Return the files of a pattern or a folder."""
+def parts_of(path: PathLike, ending: str = "") -> list[PathLike]:
+    """Return the files of a pattern, or the files of a folder with an ending."""
     parts = list[PathLike]()
     for one in files_of(path):
-        inside: list[PathLike] = [*sorted(Path(one).rglob("*.parquet"))] if Path(one).is_dir() else [one]
-        parts += inside
+        if Path(one).is_dir():
+            parts += [part for part in files_inside(Path(one)) if part.name.endswith(ending)]
+        else:
+            parts.append(one)
     return parts
+
+
+def files_inside(folder: Path) -> list[Path]:
+    """Return the files of a folder and its folders in order, without hidden ones, but with broken links."""
+    found = (path for path in folder.rglob("*") if not path.is_dir())
+    return sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(folder).parts))
 
 
 def _one(role: str, path: PathLike) -> dict[str, Any]:

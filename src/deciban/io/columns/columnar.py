@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -403,33 +403,26 @@ def schema_roles(table: cells.RowTable, options: InputOptions) -> Sequence[str]:
     recorded = description(schema).get("roles")
     if isinstance(recorded, dict) and _are_roles([recorded.get(header) for header in headers]):
         return [recorded[header] for header in headers]
-    numeric = [_is_number(field.type) for field in schema]
-    roles = _with_label(table, headers, numeric, options)
-    if options.need in (None, "scores"):
-        return naming.with_only_score(roles, headers, numeric)
-    labelled = naming.with_classes_of_label(roles) if options.need in ("class-scores", "class-key") else roles
+    titles = _titles(table, options)
+    roles = titles.labelled(naming.roles_of(headers, name))
+    meant = titles.meant(roles, options.need or "scores")
     if options.need != "class-scores":
-        return labelled
+        return meant
     # A number without another meaning is the score of a class.
-    free = [is_number and not naming.names_row(header) for is_number, header in zip(numeric, headers, strict=True)]
     taken = (*naming.identity_of(roles), "class")
-    found = ["score" if free[at] and role not in taken else role for at, role in enumerate(labelled)]
-    return found if labelled == roles else naming.without_other_numbers(found, headers)
+    free = [titles.numeric[at] and not naming.names_row(header) for at, header in enumerate(headers)]
+    found = ["score" if free[at] and role not in taken else role for at, role in enumerate(meant)]
+    return found if meant == roles else naming.without_other_numbers(found, headers)
 
 
-def _with_label(
-    table: cells.RowTable, headers: Sequence[str], numeric: Sequence[bool], options: InputOptions
-) -> Sequence[str]:
-    """Return roles by name, in which a column is the label if its words mean target and non-target."""
-    roles = naming.roles_of(headers, table.name)
-    candidate = naming.label_candidate(roles, headers)
-    if candidate is None or not table.rows:
-        return roles
-    labelled = ["label" if at == candidate else role for at, role in enumerate(roles)]
-    if roles[candidate] == "class" and naming.with_only_score(labelled, headers, numeric).count("score") != 1:
-        return roles
-    words = outer_words(table, headers[candidate])
-    return naming.with_label_by_words(roles, headers, numeric, words, options.vocabulary)
+def _titles(table: cells.RowTable, options: InputOptions) -> naming.Titles:
+    schema = free_columns(table)
+
+    @cache
+    def words(at: int) -> set[str]:
+        return outer_words(table, schema.names[at]) or {"0", "1"}
+
+    return naming.Titles(schema.names, [_is_number(field.type) for field in schema], words, options.vocabulary)
 
 
 def kinds_of(table: cells.RowTable, options: InputOptions) -> tuple[ContentKind, ...]:
@@ -449,10 +442,8 @@ def kinds_of(table: cells.RowTable, options: InputOptions) -> tuple[ContentKind,
     held = tuple(kind for kind in kinds if naming.could_hold(roles[kind], kind))
     of_classes = None
     if options.columns is None and "label" in roles["key"] and "roles" not in description(schema):
-        numeric = [_is_number(field.type) for field in schema]
-        own = _with_label(table, schema.names, numeric, options)
-        words = outer_words(table, schema.names[own.index("label")]) or {"0", "1"}
-        of_classes = naming.label_names_classes(own, schema.names, numeric, words, options.vocabulary)
+        titles = _titles(table, options)
+        of_classes = titles.label_names_classes(titles.labelled(naming.roles_of(schema.names, table.name)))
     return tuple(kind for kind in held if naming.fits_label(kind, roles["key"], of_classes))
 
 

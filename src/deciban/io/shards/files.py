@@ -19,7 +19,7 @@ from deciban.errors import FormatError, counted
 from deciban.io.columns.columnar import check_size
 from deciban.io.columns.values import Rows, RowTable, table_schema
 from deciban.io.formats import SUMMARY, InputOptions, bare_name, only_format_errors
-from deciban.io.source import Source, files_of, refuse_doubles
+from deciban.io.source import Source, files_inside, files_of, refuse_doubles
 from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
 from deciban.trials.sources import Stamp, changed
@@ -261,8 +261,7 @@ def folder_files(root: Path, name: str) -> list[Path]:
     FormatError
         If there are none, or one is a broken link.
     """
-    found = (path for path in root.rglob("*") if not path.is_dir())
-    paths = sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(root).parts))
+    paths = files_inside(root)
     for path in paths:
         if not path.exists():
             raise FormatError(f"{display_name(path)}: a broken link. Restore its file, or remove the link.")
