@@ -28,7 +28,7 @@ from deciban.errors import lines, one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from deciban.io.formats import BaseFormat
+    from deciban.io.formats import Format
     from deciban.workflows.deciding import DecidedFiles
     from deciban.workflows.inspection import Inspection
 
@@ -137,7 +137,7 @@ def formats_command(*, shown: OutputOptions) -> None:
     tables.console(shown.table_style).print(tables.table(["format", "reads", "writes", "holds"], rows, prose=(1, 2, 3)))
 
 
-def _doubt(known: BaseFormat) -> str:
+def _doubt(known: Format) -> str:
     return "" if known.verified else " (from memory, not verified)"
 
 

@@ -65,9 +65,6 @@ _LONG = 4 * _SAMPLED_BYTES
 _FEWEST_LINES = 3
 """Smallest number of lines in the sample, even if they are long: a header and two lines."""
 
-BIG = 1 << 25
-"""Size in bytes above which a plain file is not read into memory as a whole."""
-
 _TEXT_FORMAT_OF: dict[formats.ContentKind | None, str] = {
     "segment-quality": "bosaris-quality",
     "id-map": "bosaris-idmap",
@@ -131,9 +128,9 @@ class OpenedFile:
         return not isinstance(self.asked, formats.BinaryFormat) and self.source.kind in ("text", "Excel")
 
     @property
-    def is_big(self) -> bool:
-        """True for a plain file that is too large to hold in memory as a whole."""
-        return self.source.is_plain and self.source.size > BIG and not self.foreign
+    def is_plain(self) -> bool:
+        """True if the lines are those of an uncompressed file, which is read in blocks."""
+        return self.source.is_plain and not self.foreign
 
     @cached_property
     def foreign(self) -> str:
@@ -165,7 +162,7 @@ class OpenedFile:
         """True if the last line of a text file has no line end, as after an interrupted write."""
         if self.source.kind != "text":
             return False
-        if not self.is_big:
+        if not self.is_plain:
             return not self.text.endswith(b"\n")
         with Path(self.source.path).open("rb") as file:
             file.seek(-1, os.SEEK_END)
@@ -201,7 +198,7 @@ class OpenedFile:
         FormatError
             If the file is not text.
         """
-        is_long = self.is_big or (self.source.is_plain and self.source.size > _LONG and not self.foreign)
+        is_long = self.is_plain and self.source.size > _LONG
         data = clean_text(_start(Path(self.source.path)), self.source.name) if is_long else self.text
         lines: list[str] = []
         n_bytes = 0
@@ -248,7 +245,7 @@ class OpenedFile:
     def blocks(self, need: formats.ContentKind | None, size: int | None = None) -> TextBlocks:
         """Return the lines of a text table, in blocks of a size if given; a big file is never read as a whole."""
         layout = self.layout(need)
-        if self.is_big or (size is not None and self.source.is_plain and not self.foreign):
+        if self.is_plain:
             return TextBlocks(self.source.name, layout, Path(self.source.path), size=size)
         return TextBlocks(self.source.name, layout, text=self.text)
 

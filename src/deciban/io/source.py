@@ -10,8 +10,10 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -421,6 +423,47 @@ class Source:
         return opened.open("rb") if isinstance(opened, Path) else opened
 
 
+@contextmanager
+def as_file(given: Any, source: Source, copy: Path) -> Iterator[Path]:
+    """Yield an uncompressed file with the same content, which is never in memory as a whole."""
+    if source.is_plain:
+        yield Path(given)
+        return
+    try:
+        with copy.open("wb") as out:
+            if source.is_file:
+                _unpack(source, out)
+            else:
+                _pour(given, out)
+        again = Source(copy)
+        if not again.is_plain:
+            again.name = source.name
+            with copy.with_suffix(".plain").open("wb") as out:
+                _unpack(again, out)
+            copy.with_suffix(".plain").replace(copy)
+        yield copy
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _unpack(source: Source, out: IO[bytes]) -> None:
+    with Path(source.path).open("rb") as packed:
+        codec = codec_of(packed.read(16))
+        packed.seek(0)
+        assert codec is not None  # noqa: S101  # it is compressed
+        unpack_into(out, packed, codec, source.name)
+
+
+def _pour(given: Any, out: IO[bytes]) -> None:
+    """Copy the rest of a stream."""
+    if is_open_file(given):
+        while block := given.read(1 << 20):
+            out.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
+    else:
+        with stream_of(given) as stream:
+            shutil.copyfileobj(stream, out, 1 << 20)
+
+
 def read_text(path: PathLike | Source) -> bytes:
     """Read a whole text file, decompressed; ``-`` is standard input.
 
@@ -459,6 +502,14 @@ def clean_text(data: bytes, name: str, n_lines: int = 0) -> bytes:
 def without_comments(data: bytes) -> bytes:
     """Replace lines that begin with ``#`` or ``;;`` by empty lines, so that line numbers stay."""
     return _COMMENT.sub(b"", data) if b"#" in data or b";" in data else data
+
+
+def end_of_lines(data: bytes, n: int) -> int:
+    """Return the end of the first lines of a text."""
+    end = 0
+    for _ in range(n):
+        end = data.find(b"\n", end) + 1 or len(data)
+    return end
 
 
 def numbered_lines(data: bytes, name: str, first: int = 0) -> Iterator[tuple[int, str]]:
