@@ -66,7 +66,7 @@ class Cost:
     COPIES_OF_ONE: Final = 5  # times the bytes of its score, which is sorted [2: 4.3 for float32]
     COPIES_OF_SEVERAL: Final = 8  # times those of several scores, side by side [2: 3.5 to 5.7 for five classes]
     HELD: Final = 80  # a trial that is sorted and evaluated in memory [2: 17, and 51 with units]
-    HELD_WEIGHTED: Final = 160  # [2: 60 without units]
+    HELD_WIDE: Final = 160  # one with a weight, or of float64 [2: 60 without units]
     GROUPED: Final = 400  # a distinct score, when errors are added up along the sorted scores [2: 246]
     KEPT: Final = 40  # a score of the rarer class, when float32 scores are counted by value
     READ: Final = 24  # a row that is read meanwhile [2: 21]

@@ -11,7 +11,7 @@ from deciban import read_scores
 from deciban.cli import progress
 from deciban.cli.progress import ProgressSteps, working
 from deciban.errors import heard_by
-from deciban.io import recognition, write
+from deciban.io import write
 from deciban.io.text import writer
 
 
@@ -115,8 +115,7 @@ def counted(work):
     return result, heard
 
 
-def test_reading_counts_bytes_to_the_end(listed, monkeypatch):
-    monkeypatch.setattr(recognition, "BIG", 1 << 10)
+def test_reading_counts_bytes_to_the_end(listed):
     _, heard = counted(lambda: read_scores(listed))
     size = listed.stat().st_size
     done = [one for one, total, unit in heard if (total, unit) == (size, "bytes")]

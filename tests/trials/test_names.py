@@ -82,6 +82,7 @@ def fingerprinted(bits):
     mixed, kept = coding._prints, np.uint64(64 - bits)
     with (
         mock.patch.object(coding, "WORTHWHILE", 1),
+        mock.patch.object(coding, "_FEW", 0),
         mock.patch.object(coding, "_mostly_distinct", return_value=True),
         mock.patch.object(coding, "_prints", lambda *args: mixed(*args) >> kept << kept),
     ):
@@ -107,15 +108,15 @@ def test_fingerprints_encode_as_dictionaries_do(bits, some, distinct, n_more):
         assert (codes.tolist(), first.to_pylist()) == as_dictionary(names)
 
 
-@both
-def test_fingerprints_encode_where_few_names_are_repeated(bits):
+def test_repeated_names_and_equal_fingerprints_are_left_to_hash_tables():
     names = [f"n{i}" for i in range(1000)]
-    for repeated in (names, [*names, "n3", "n999", "n3"], ["n7", *names]):
-        with fingerprinted(bits):
-            encoded = coding.encode_distinct(pa.array(repeated))
-        assert (encoded is None) == (bits == 4)
-        if encoded is not None:
-            assert (encoded[0].tolist(), encoded[1].to_pylist()) == as_dictionary(repeated)
+    with fingerprinted(63):
+        assert coding.encode_distinct(pa.array(names)) is not None
+        assert coding.encode_distinct(pa.array([*names, "n3"])) is None
+        assert coding.find_names(pa.array(names[::-1]), pa.array(names)).tolist() == list(range(1000))[::-1]
+    with fingerprinted(4):
+        assert coding.encode_distinct(pa.array(names)) is None
+        assert coding.find_names(pa.array(names), pa.array(names)) is None
 
 
 @both
@@ -124,8 +125,8 @@ def test_fingerprints_find_as_dictionaries_do(bits, names, among, n_more):
     column = pa.array(["aaaa"] * n_more + among, pa.string()).slice(n_more)
     expected = [among.index(name) if name in among else -1 for name in names]
     with fingerprinted(bits):
-        assert coding.find_names(pa.array(names, pa.string()), column).tolist() == expected
-        assert coding.find_names(column, column).tolist() == list(range(len(among)))
+        assert positions(pa.array(names, pa.string()), column).tolist() == expected
+        assert positions(pa.array(among[::-1], pa.string()), column).tolist() == list(range(len(among)))[::-1]
 
 
 @both
@@ -142,7 +143,7 @@ def test_names_that_differ_in_one_letter_only(bits, length):
         plain[:half] + "y" + plain[half + 1 :],
     ]
     with fingerprinted(bits):
-        found = coding.find_names(pa.array(among[::-1]), pa.array(among))
+        found = positions(pa.array(among[::-1]), pa.array(among))
         assert found.tolist() == list(range(len(among)))[::-1]
         assert encode(pa.array(among))[0].tolist() == list(range(len(among)))
 

@@ -39,17 +39,16 @@ class Threads(CountingEngine):
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = self.n_at_once = n_threads or n_processors()
 
-    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1) -> None:
         """See `Engine.make_room`; rows take at most half of the memory."""
         if not source.partitions or source.batch is not None:
             return
         largest = max(source.partitions, key=lambda one: one.n_rows)
         needed = largest.n_rows * source.bytes_per_row(n_systems)
-        for_rows = (memory - beside) // 2
-        if needed > for_rows:
+        if 2 * needed > memory:
             what = f"memory: {largest.name} has {largest.n_rows:,} rows in one row group, which is read at once"
-            raise memory_error(what, needed=2 * needed + beside, given=memory, way="write smaller row groups")
-        further = rows_that_fit(for_rows - needed, needed + Cost.THREAD, fewest=0)
+            raise memory_error(what, needed=2 * needed, given=memory, way="write smaller row groups")
+        further = rows_that_fit(memory / 2 - needed, needed + Cost.THREAD, fewest=0)
         self.n_at_once = min(self.n_threads, 1 + further)
 
     def run(self, work: W, partitions: Sequence[SourcePartition]) -> W:

@@ -332,7 +332,7 @@ class DaskEngine(CountingEngine):
         """See `Engine.bounded`; half of the memory per thread of the smallest worker, where sums are added."""
         return int(min(memory, self._memory_per_thread() / 2))
 
-    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:  # noqa: ARG002
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1) -> None:  # noqa: ARG002
         """See `Engine.make_room`; batches get small enough for workers later, and workers must access all files.
 
         Raises
@@ -440,11 +440,6 @@ class DaskEngine(CountingEngine):
         except BaseException as error:
             self.client.cancel(list(futures), force=True)
             raise _told(error, shares) from error
-
-    @property
-    def n_sums(self) -> int:
-        """See `Engine`; one for each thread of the cluster."""
-        return self.n_threads
 
     @property
     def n_threads(self) -> int:

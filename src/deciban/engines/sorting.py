@@ -449,7 +449,7 @@ def summarize_shards(
     work.rows_per_batch = rows_that_fit(  # all threads together use a quarter of the memory, if partitions are small
         memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
     )
-    if source.n_rows <= rows_that_fit(memory, Cost.HELD_WEIGHTED if source.has_weights else Cost.HELD):
+    if source.n_rows <= rows_that_fit(memory, Cost.HELD_WIDE if source.has_weights or source.is_double else Cost.HELD):
         return _held(source, engine, work, asked)
 
     found = summarize_by_value(source, engine, memory, system=system, figures=asked)

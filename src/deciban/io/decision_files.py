@@ -18,9 +18,11 @@ from deciban._validate.classes import Prior
 from deciban.decisions import Application
 from deciban.errors import FormatError, InputError, shortened
 from deciban.io.columns.headers import CONDITION
+from deciban.io.columns.values import table_of_all
 from deciban.io.formats import InputOptions, text_formats, text_layouts
+from deciban.io.shards.files import whole_table
 from deciban.io.source import Source, numbered_lines, read_text, unpacked_name
-from deciban.io.text import split
+from deciban.io.text import is_number, split
 from deciban.io.text.reader import Layout, TextBlocks, parse_blocks
 from deciban.trials import Origin
 from deciban.types import FloatArray
@@ -214,12 +216,8 @@ def _table(path: PathLike, columns: Sequence[str] | None) -> pa.Table:
     """Return all columns as text: names such as 007 are not numbers, and the meaning of 1 and 0 is not guessed."""
     source, name = Source(path), display_name(path)
     if source.is_folder or source.kind == "Parquet":
-        from pyarrow import parquet
-
-        try:
-            return parquet.read_table(path if source.is_folder else source.seekable(), page_checksum_verification=True)
-        except pa.ArrowInvalid as error:
-            raise FormatError(f"{name}: {error}") from error
+        table = whole_table(source, InputOptions())
+        return table_of_all(table.rows, table.schema.names) if table.rows else table.schema.empty_table()
     text = read_text(source)
     _, line = next(numbered_lines(text, name), (1, ""))
     told = {".csv": ",", ".tsv": "\t"}.get(Path(unpacked_name(name)).suffix.casefold())
@@ -470,15 +468,8 @@ def _of_table(text: str, name: str) -> dict[str, Any]:
     for number, row in rows[1:]:
         if len(row) != len(heads):
             raise FormatError(f"{name}: row {number} has {len(row)} columns, not {len(heads)} ({', '.join(heads)}).")
-    return {head: [_number(row[k]) for _, row in rows[1:]] for k, head in enumerate(heads)}
-
-
-def _number(cell: str) -> float | str:
-    """Return the number in a cell, or the cell itself if it is not a number."""
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
+    columns = {head: [row[k] for _, row in rows[1:]] for k, head in enumerate(heads)}
+    return {head: [float(cell) if is_number(cell) else cell for cell in cells] for head, cells in columns.items()}
 
 
 def _numbers(values: Any, key: str, name: str) -> FloatArray:

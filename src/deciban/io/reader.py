@@ -16,13 +16,13 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy
-from deciban._files import PathLike, Readable, display_name, require_file_name
+from deciban._files import PathLike, Readable, ScratchFolder, display_name, require_file_name
 from deciban._validate.classes import unit_of
 from deciban.errors import FormatError, InputError, KeyMismatchError, counted, in_lines
 from deciban.io import formats
 from deciban.io.columns.headers import Columns
 from deciban.io.recognition import OpenedFile, Recognized, readable_as, recognize
-from deciban.io.source import Source, TwoFiles, other_file, read_text, refuse_doubles
+from deciban.io.source import Source, TwoFiles, as_file, other_file, refuse_doubles
 from deciban.io.text.reader import Layout, TextBlocks, faults_in, lines_of_rows, parse_blocks
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials
 from deciban.trials.joining import RULES, Renaming, rules_in
@@ -144,7 +144,9 @@ def _read_one(opened: OpenedFile, options: formats.InputOptions) -> Input:
     layout = opened.layout(options.need)
     reading = str(layout) if translated is None else translated.reading(str(layout))
     # A stream can be read only once, so messages contain rows instead of lines.
-    origin = Origin(source.name, reading, _LinesOf(source.path, layout) if source.is_file else None)
+    origin = Origin(
+        source.name, reading, partial(lines_again, source.path, layout, None, None) if source.is_file else None
+    )
     declared = layout.declared(replace(options, need=options.need or layout.holds), source.name)
     contents = parse_blocks(opened.blocks(options.need), origin, options.name or "", declared)
     notes = [_CUT_OFF] if opened.is_cut_off else []
@@ -172,18 +174,18 @@ def text_faults(
         yield from faults_in(blocks, opened.options.vocabulary)
 
 
-@dataclass(frozen=True, slots=True)
-class _LinesOf:
-    """Function that finds the lines of rows by reading the file again, for messages; cheaper than storing all lines."""
-
-    path: PathLike
-    layout: Layout
-
-    def __call__(self, rows: Sequence[int]) -> list[int | None]:
-        try:
-            return lines_of_rows(TextBlocks(display_name(self.path), self.layout, text=read_text(self.path)), rows)
-        except (OSError, FormatError):
-            return [None] * len(rows)
+def lines_again(
+    given: PathLike, layout: Layout, size: int | None, at: int | None, rows: Sequence[int]
+) -> list[int | None]:
+    """Return the lines of rows of a file, or of one of its blocks, by reading the file again."""
+    folder = ScratchFolder()
+    try:
+        with as_file(given, Source(given), folder.path / "copy") as path:
+            return lines_of_rows(TextBlocks(display_name(given), layout, path, size=size, only=at), rows)
+    except (OSError, FormatError):
+        return [None] * len(rows)
+    finally:
+        folder.remove()
 
 
 def _system_name(path: PathLike | TwoFiles, given: str | None) -> str:

@@ -19,7 +19,17 @@ from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io import formats
 from deciban.io.columns.headers import Columns, could_hold, fits_label, role_of
-from deciban.io.source import Source, TwoFiles, clean_text, codec_of, files_of, numbered_lines, read_text, single_files
+from deciban.io.source import (
+    Source,
+    TwoFiles,
+    clean_text,
+    codec_of,
+    files_of,
+    numbered_lines,
+    parts_of,
+    read_text,
+    single_files,
+)
 from deciban.io.text import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import FirstLines
 from deciban.io.text.reader import Layout, TextBlocks
@@ -54,9 +64,6 @@ _LONG = 4 * _SAMPLED_BYTES
 
 _FEWEST_LINES = 3
 """Smallest number of lines in the sample, even if they are long: a header and two lines."""
-
-BIG = 1 << 25
-"""Size in bytes above which a plain file is not read into memory as a whole."""
 
 _TEXT_FORMAT_OF: dict[formats.ContentKind | None, str] = {
     "segment-quality": "bosaris-quality",
@@ -121,9 +128,9 @@ class OpenedFile:
         return not isinstance(self.asked, formats.BinaryFormat) and self.source.kind in ("text", "Excel")
 
     @property
-    def is_big(self) -> bool:
-        """True for a plain file that is too large to hold in memory as a whole."""
-        return self.source.is_plain and self.source.size > BIG and not self.foreign
+    def is_plain(self) -> bool:
+        """True if the lines are those of an uncompressed file, which is read in blocks."""
+        return self.source.is_plain and not self.foreign
 
     @cached_property
     def foreign(self) -> str:
@@ -155,7 +162,7 @@ class OpenedFile:
         """True if the last line of a text file has no line end, as after an interrupted write."""
         if self.source.kind != "text":
             return False
-        if not self.is_big:
+        if not self.is_plain:
             return not self.text.endswith(b"\n")
         with Path(self.source.path).open("rb") as file:
             file.seek(-1, os.SEEK_END)
@@ -172,10 +179,12 @@ class OpenedFile:
         from pyarrow.parquet import ParquetFile
 
         from deciban.io.columns.columnar import schema_roles
+        from deciban.io.columns.values import RowTable
 
         opened = self.source.seekable()
         with ParquetFile(str(opened) if isinstance(opened, Path) else opened) as file:
-            roles = schema_roles(file.schema_arrow, replace(self.options, need="class-scores"), self.source.name)
+            table = RowTable(self.source.name, file.schema_arrow, (), "")
+            roles = schema_roles(table, replace(self.options, need="class-scores"))
             return file.metadata.num_rows, list(roles).count("score")
 
     @cached_property
@@ -189,7 +198,7 @@ class OpenedFile:
         FormatError
             If the file is not text.
         """
-        is_long = self.is_big or (self.source.is_plain and self.source.size > _LONG and not self.foreign)
+        is_long = self.is_plain and self.source.size > _LONG
         data = clean_text(_start(Path(self.source.path)), self.source.name) if is_long else self.text
         lines: list[str] = []
         n_bytes = 0
@@ -236,7 +245,7 @@ class OpenedFile:
     def blocks(self, need: formats.ContentKind | None, size: int | None = None) -> TextBlocks:
         """Return the lines of a text table, in blocks of a size if given; a big file is never read as a whole."""
         layout = self.layout(need)
-        if self.is_big or (size is not None and self.source.is_plain and not self.foreign):
+        if self.is_plain:
             return TextBlocks(self.source.name, layout, Path(self.source.path), size=size)
         return TextBlocks(self.source.name, layout, text=self.text)
 
@@ -479,35 +488,44 @@ _WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "D
 
 
 def memory_of(scores: Sequence[Any], key: Any = None) -> int:
-    """Return the approximate bytes for reading these files as a whole; 0 for streams and open files.
-
-    For Parquet, the footer contains the number and width of the rows, because files may be compressed strongly.
-    """
-    return sum(_needed(part) for part in _parts([*scores, key]))
-
-
-def _parts(paths: Sequence[Any]) -> Iterator[Path]:
-    """Yield the files of inputs, without streams and open files."""
-    for path in single_files(paths):
-        for one in [] if is_open_file(path) or str(path) == "-" else files_of(path):
-            parts = Path(one).rglob("*") if Path(one).is_dir() else [Path(one)]
-            yield from (part for part in parts if part.is_file())
+    """Return the approximate bytes for reading these files as a whole; 0 for streams and open files."""
+    return sum(n_bytes for _, n_bytes in _sizes([*scores, key]))
 
 
 def rows_of(scores: Any) -> int:
     """Return the approximate number of rows of one input, from Parquet footers and the first lines of text."""
+    return sum(n_rows for n_rows, _ in _sizes([scores]))
+
+
+def _sizes(paths: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the approximate rows of each file, and bytes for reading it as a whole, without streams and open files."""
+    for path in single_files(paths):
+        for part in [] if is_open_file(path) or str(path) == "-" else parts_of(path):
+            if Path(part).is_file():
+                yield _size(Path(part))
+
+
+def _size(path: Path) -> tuple[int, int]:
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD)
+    if head.startswith(b"PAR1"):  # its footer contains the number and width of the rows; it may be compressed strongly
+        with suppress(FormatError):  # the error is raised when the file is read
+            return _size_by_footer(path)
+    n_bytes, n_lines = path.stat().st_size, 0 if b"\0" in head else head.count(b"\n")
+    return n_bytes * n_lines // max(len(head), 1), _times_of(head) * n_bytes
+
+
+def _size_by_footer(path: Path) -> tuple[int, int]:
     import pyarrow.parquet as pq
 
-    found = 0
-    for part in _parts([scores]):
-        with part.open("rb") as stream:
-            head = stream.read(_HEAD)
-        if head.startswith(b"PAR1"):
-            with suppress(FormatError), formats.only_format_errors(str(part), "Parquet"):
-                found += pq.read_metadata(part).num_rows
-        elif (n_lines := head.count(b"\n")) and b"\0" not in head:
-            found += part.stat().st_size * n_lines // len(head)
-    return found
+    with formats.only_format_errors(str(path), "Parquet"):
+        footer = pq.read_metadata(path)
+        widths = [footer.schema.column(at) for at in range(footer.num_columns)]
+        decoded = footer.num_rows * sum(_WIDTHS.get(one.physical_type, one.length) for one in widths)
+        n_numbers = sum(one.physical_type in ("FLOAT", "DOUBLE") for one in widths)
+        written = sum(footer.row_group(at).total_byte_size for at in range(footer.num_row_groups))
+    of_row = Cost.PARQUET_ROW + (Cost.CLASS_NUMBER * n_numbers if n_numbers > _FEWEST_CLASSES else 0)
+    return footer.num_rows, int(footer.num_rows * of_row + Cost.PARQUET_COLUMN * max(decoded, written))
 
 
 def is_longer(scores: Sequence[Any], key: Any, room: int) -> bool:
@@ -532,28 +550,6 @@ def _times_of(head: bytes) -> int:
     """Return the memory of a file or stream with these first bytes, as a multiple of its size."""
     packed = codec_of(head[:16]) is not None
     return TIMES_ITS_SIZE["packed" if packed else "binary" if b"\0" in head else "text"]
-
-
-def _needed(path: Path) -> int:
-    with path.open("rb") as stream:
-        head = stream.read(_HEAD)
-    if head.startswith(b"PAR1"):
-        with suppress(FormatError):  # the error is raised when the file is read
-            return _needed_by_parquet(path)
-    return _times_of(head) * path.stat().st_size
-
-
-def _needed_by_parquet(path: Path) -> int:
-    import pyarrow.parquet as pq
-
-    with formats.only_format_errors(str(path), "Parquet"):
-        footer = pq.read_metadata(path)
-        widths = [footer.schema.column(at) for at in range(footer.num_columns)]
-        decoded = footer.num_rows * sum(_WIDTHS.get(one.physical_type, one.length) for one in widths)
-        n_numbers = sum(one.physical_type in ("FLOAT", "DOUBLE") for one in widths)
-        written = sum(footer.row_group(at).total_byte_size for at in range(footer.num_row_groups))
-    of_row = Cost.PARQUET_ROW + (Cost.CLASS_NUMBER * n_numbers if n_numbers > _FEWEST_CLASSES else 0)
-    return int(footer.num_rows * of_row + Cost.PARQUET_COLUMN * max(decoded, written))
 
 
 def are_summaries(paths: Sequence[Any]) -> bool:

@@ -10,8 +10,10 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -421,6 +423,47 @@ class Source:
         return opened.open("rb") if isinstance(opened, Path) else opened
 
 
+@contextmanager
+def as_file(given: Any, source: Source, copy: Path) -> Iterator[Path]:
+    """Yield an uncompressed file with the same content, which is never in memory as a whole."""
+    if source.is_plain:
+        yield Path(given)
+        return
+    try:
+        with copy.open("wb") as out:
+            if source.is_file:
+                _unpack(source, out)
+            else:
+                _pour(given, out)
+        again = Source(copy)
+        if not again.is_plain:
+            again.name = source.name
+            with copy.with_suffix(".plain").open("wb") as out:
+                _unpack(again, out)
+            copy.with_suffix(".plain").replace(copy)
+        yield copy
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _unpack(source: Source, out: IO[bytes]) -> None:
+    with Path(source.path).open("rb") as packed:
+        codec = codec_of(packed.read(16))
+        packed.seek(0)
+        assert codec is not None  # noqa: S101  # it is compressed
+        unpack_into(out, packed, codec, source.name)
+
+
+def _pour(given: Any, out: IO[bytes]) -> None:
+    """Copy the rest of a stream."""
+    if is_open_file(given):
+        while block := given.read(1 << 20):
+            out.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
+    else:
+        with stream_of(given) as stream:
+            shutil.copyfileobj(stream, out, 1 << 20)
+
+
 def read_text(path: PathLike | Source) -> bytes:
     """Read a whole text file, decompressed; ``-`` is standard input.
 
@@ -459,6 +502,14 @@ def clean_text(data: bytes, name: str, n_lines: int = 0) -> bytes:
 def without_comments(data: bytes) -> bytes:
     """Replace lines that begin with ``#`` or ``;;`` by empty lines, so that line numbers stay."""
     return _COMMENT.sub(b"", data) if b"#" in data or b";" in data else data
+
+
+def end_of_lines(data: bytes, n: int) -> int:
+    """Return the end of the first lines of a text."""
+    end = 0
+    for _ in range(n):
+        end = data.find(b"\n", end) + 1 or len(data)
+    return end
 
 
 def numbered_lines(data: bytes, name: str, first: int = 0) -> Iterator[tuple[int, str]]:
@@ -544,7 +595,7 @@ def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list
                 found |= dict.fromkeys(
                     [("tar", one.tar), ("non", one.non)] if isinstance(one, TwoFiles) else [(role, one)]
                 )
-    return [_one(role, file) for role, path in found for file in _parts(path)]
+    return [_one(role, file) for role, path in found for file in parts_of(path, ".parquet")]
 
 
 def stamps(inputs: Iterable[PathLike | TwoFiles | None]) -> dict[str, tuple[int, int] | None]:
@@ -558,7 +609,7 @@ def stamps(inputs: Iterable[PathLike | TwoFiles | None]) -> dict[str, tuple[int,
     found = dict[str, tuple[int, int] | None]()
     for path in single_files(inputs):
         try:
-            known = {str(file): Path(file).stat() for file in _parts(path)}
+            known = {str(file): Path(file).stat() for file in parts_of(path, ".parquet")}
         except (OSError, InputError):
             found[str(path)] = None
         else:
@@ -566,13 +617,21 @@ def stamps(inputs: Iterable[PathLike | TwoFiles | None]) -> dict[str, tuple[int,
     return found
 
 
-def _parts(path: PathLike) -> list[PathLike]:
-    """Return the files of a pattern or a folder."""
+def parts_of(path: PathLike, ending: str = "") -> list[PathLike]:
+    """Return the files of a pattern, or the files of a folder with an ending."""
     parts = list[PathLike]()
     for one in files_of(path):
-        inside: list[PathLike] = [*sorted(Path(one).rglob("*.parquet"))] if Path(one).is_dir() else [one]
-        parts += inside
+        if Path(one).is_dir():
+            parts += [part for part in files_inside(Path(one)) if part.name.endswith(ending)]
+        else:
+            parts.append(one)
     return parts
+
+
+def files_inside(folder: Path) -> list[Path]:
+    """Return the files of a folder and its folders in order, without hidden ones, but with broken links."""
+    found = (path for path in folder.rglob("*") if not path.is_dir())
+    return sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(folder).parts))
 
 
 def _one(role: str, path: PathLike) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray, IntArray
 
 if TYPE_CHECKING:
-    from deciban.io.shards.files import ParquetRows
+    from deciban.io.shards.files import FileRows
 
 COUNT = "count"
 """The last column: the number of trials of a row. All other columns together are distinct."""
@@ -509,7 +509,7 @@ def summary_source(paths: Sequence[PathLike], *, units: Literal["", "kept", "tri
     if units != "kept":
         head = replace(head, units=units or "none", n_sides=0)
     are_units = head.units in ("trials", "names")
-    rows: list[ParquetRows] = []
+    rows: list[FileRows] = []
     double = False
     for path, name in zip(paths, names, strict=True):
         own, is_double = _row_groups(path, name, head)
@@ -543,11 +543,11 @@ def summary_source(paths: Sequence[PathLike], *, units: Literal["", "kept", "tri
     )
 
 
-def _row_groups(path: PathLike, name: str, head: SummaryHead) -> tuple[list[ParquetRows], bool]:
+def _row_groups(path: PathLike, name: str, head: SummaryHead) -> tuple[list[FileRows], bool]:
     """Return the row groups of a file, and True if scores are float64."""
     import pyarrow.parquet as pq
 
-    from deciban.io.shards.files import ParquetRows, full_path, stamp_of
+    from deciban.io.shards.files import FileRows, full_path, stamp_of
 
     with only_format_errors(name, "a summary of shards"):
         stamp, footer = stamp_of(path), pq.read_metadata(path)
@@ -556,10 +556,10 @@ def _row_groups(path: PathLike, name: str, head: SummaryHead) -> tuple[list[Parq
         sizes = [footer.row_group(at).num_rows for at in range(footer.num_row_groups)]
     called = [f"{name}, row group {at}" for at in range(len(sizes))]
     parts = enumerate(zip(called, sizes, strict=True))
-    return [ParquetRows(full_path(path), at, own, n, stamp) for at, (own, n) in parts if n], double
+    return [FileRows(full_path(path), at, own, n, stamp) for at, (own, n) in parts if n], double
 
 
-def _repeated(rows: Sequence[ParquetRows], head: SummaryHead) -> Iterator[SummaryPartition]:
+def _repeated(rows: Sequence[FileRows], head: SummaryHead) -> Iterator[SummaryPartition]:
     """Yield partitions with about equal numbers of trials."""
     start = 0
     for one in rows:
@@ -580,7 +580,7 @@ class SummaryPartition(SourcePartition):
 
     Attributes
     ----------
-    rows : ParquetRows
+    rows : FileRows
     head : SummaryHead
     name : str
     n_rows : int
@@ -590,7 +590,7 @@ class SummaryPartition(SourcePartition):
         Its index among the trials of all partitions.
     """
 
-    rows: ParquetRows
+    rows: FileRows
     head: SummaryHead
     name: str
     n_rows: int

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import islice, zip_longest
+from itertools import accumulate, islice
 from operator import add
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,14 +16,17 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy, to_numpy
+from deciban._arrow import to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import FormatError, Message, counted
 from deciban.io.columns.headers import Columns
-from deciban.io.formats import ContentKind, Contents
+from deciban.io.columns.values import RowTable, table_of_all
+from deciban.io.formats import ContentKind, Contents, InputOptions
 from deciban.io.reader import read_contents, read_renaming, text_faults
 from deciban.io.recognition import is_stream, memory_of, readable_as, recognize
-from deciban.io.shards.files import table_files
+from deciban.io.shards.files import TableFile, open_files, table_files
+from deciban.io.shards.joining import NamedRows
+from deciban.io.shards.layout import cut
 from deciban.io.shards.writing import (
     TableWriter,
     block_size,
@@ -33,19 +36,13 @@ from deciban.io.shards.writing import (
 )
 from deciban.io.source import require_one_stream
 from deciban.memory import Cost, memory_error, memory_for_trials, rows_that_fit
-from deciban.trials import Origin, Trials
+from deciban.trials import Index, Origin, Trials
 from deciban.trials.classes import messages_on_ratios
 from deciban.trials.joining import IdsLike, Lookup, Renamed, near_names
-from deciban.trials.joining.join import append_trials
-from deciban.trials.names import fingerprints
-from deciban.trials.units import keys_of_trials
 from deciban.types import IntArray
 
 SHOWN = 5
 """Number of trials that are shown for each fault."""
-
-_ROWS = 1 << 18
-"""Number of rows that are compared at once to find the first difference."""
 
 
 def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, Mapping[str, Any]]], memory: str | int | None) -> bool:
@@ -160,7 +157,8 @@ class ListedNames:
             If the input cannot be read as this kind of table.
     """
 
-    trials: Trials
+    table: RowTable
+    """The names to compare, a column for each side."""
 
     def __init__(
         self,
@@ -177,8 +175,8 @@ class ListedNames:
             if room is None:
                 batches: Any = [(self.name, read_contents(source, need=need, **given))]
             else:
-                self.path = room[0] / f"{need}.parquet"
-                writer = closing.enter_context(TableWriter(self.path, self.name))
+                path = room[0] / f"{need}.parquet"
+                writer = closing.enter_context(TableWriter(path, self.name))
                 batches = contents_in_batches(source, need, room[1] / 2, unit=None, **given)
             for name, contents in batches:
                 first, trials = first or contents, contents.index.trials
@@ -186,11 +184,13 @@ class ListedNames:
                 self.n_changed += named.n_changed
                 self._origins.append(trials.origin)
                 self._starts.append(self._starts[-1] + len(trials))
+                names = pa.table({side: pc.cast(named.trials.column(side), pa.string()) for side in trials.sides})
                 if room is None:
-                    self.trials = named.trials
+                    self.table = RowTable.of_table(names, self.name, "", names.nbytes)
                 else:
-                    sides = {side: pc.cast(named.trials.column(side), pa.string()) for side in trials.sides}
-                    writer.write(pa.table(sides), name)
+                    writer.write(names, name)
+        if room is not None:
+            self.table = open_files(path, [TableFile(path)], InputOptions(), are_ours=True)
         assert first is not None  # noqa: S101  # there was a batch
         self.contents = first
 
@@ -220,7 +220,7 @@ class ListedNames:
 
     def differences(self, listed: ListedNames) -> Differences | None:
         """Compare the trials with a list; return None if both contain the same trials in the same order."""
-        moved = _first_difference(self, listed)
+        moved = _first_difference(self.table, listed.table)
         if moved is None:
             return None
         memory = math.inf if self.room is None else self.room[1] / 2
@@ -228,40 +228,15 @@ class ListedNames:
         found = [_compared(self.part(at, n_parts), listed.part(at, n_parts)) for at in range(n_parts)]
         return replace(reduce(add, found), moved=moved)
 
-    def part(self, part: int, n_parts: int) -> Trials:
+    def part(self, part: int = 0, n_parts: int = 1) -> Trials:
         """Return the trials of one of ``n_parts`` subsets of all names, in the order of their rows."""
-        if self.room is None:
-            return self.trials
-        found, start = list[Trials](), 0
-        for table in self.tables():
-            keys = keys_of_trials([fingerprints(column.combine_chunks()) for column in table.columns])
-            rows = np.flatnonzero(keys % np.uint64(n_parts) == part)
-            names = dict(zip(self.sides, table.take(of_numpy(rows)).columns, strict=True))
-            found.append(Trials.of(names, origin=Origin(self.name).taken(rows + start)))
-            start += len(table)
-        numbers = np.concatenate([one.origin.number(np.arange(len(one))) for one in found])
-        return replace(append_trials(found), origin=Origin(self.name).taken(numbers))
-
-    def tables(self) -> Iterator[pa.Table]:
-        """Yield the names of trials in tables of equal length, except the last one."""
-        if self.room is None:
-            yield pa.table({side: pc.cast(self.trials.column(side), pa.string()) for side in self.trials.sides})
-            return
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(self.path, page_checksum_verification=True) as file:
-            held = file.schema_arrow.empty_table()
-            for batch in file.iter_batches(batch_size=_ROWS):
-                held = pa.concat_tables([held, pa.Table.from_batches([batch])])
-                while len(held) >= _ROWS:
-                    yield held.slice(0, _ROWS)
-                    held = held.slice(_ROWS)
-        if len(held):
-            yield held
+        named = NamedRows(self.table, {side: side for side in self.sides}, (), lambda trials, _: [Index(trials)])
+        found: Trials = named.part(part, n_parts)[0].trials
+        return found
 
     def near(self, listed: ListedNames) -> str:
         """Return advice about names that differ only in spelling; only if all names are in memory."""
-        found = near_names(self.trials, listed.trials) if self.room is None else None
+        found = near_names(self.part(), listed.part()) if self.room is None else None
         return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
 
 
@@ -279,22 +254,23 @@ def _compared(given: Trials, wanted: Trials) -> Differences:
     return Differences(*faults, int(wanted_times.max(initial=1)))
 
 
-def _first_difference(one: ListedNames, other: ListedNames) -> tuple[int, str, str] | None:
+def _first_difference(one: RowTable, other: RowTable) -> tuple[int, str, str] | None:
     """Return the first row in which two lists differ, and both names; None if the lists are the same."""
-    first = 0
-    for a, b in zip_longest(one.tables(), other.tables()):
-        n = 0 if a is None or b is None else min(len(a), len(b))
-        if n:
-            sides = [pc.equal(a.column(side).slice(0, n), b.column(side).slice(0, n)) for side in a.column_names]
-            same = np.logical_and.reduce([to_numpy(equal) for equal in sides])
-            if not same.all():
-                row = int(np.argmin(same))
-                names = [f"({', '.join(table.slice(row, 1).to_pylist()[0].values())})" for table in (a, b)]
-                return first + row, names[0], names[1]
-        if a is None or b is None or len(a) != len(b):
-            return first + n, "", ""
-        first += n
-    return None
+    first, n = 0, min(one.n_rows, other.n_rows)
+    stops = sorted(
+        {n, *(end for table in (one, other) for end in accumulate(rows.n_rows for rows in table.rows))} - {0}
+    )
+    stops = [stop for stop in stops if stop <= n]
+    for stop, *parts in zip(stops, cut(one, stops), cut(other, stops), strict=True):
+        a, b = (table_of_all(part, one.schema.names) for part in parts)
+        sides = [[pc.cast(names, pa.string()) for names in pair] for pair in zip(a.columns, b.columns, strict=True)]
+        same = np.logical_and.reduce([to_numpy(pc.equal(*pair)) for pair in sides])
+        if not same.all():
+            row = int(np.argmin(same))
+            names = [f"({', '.join(table.slice(row, 1).to_pylist()[0].values())})" for table in (a, b)]
+            return first + row, names[0], names[1]
+        first = stop
+    return None if one.n_rows == other.n_rows else (n, "", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deciban._arrow import borders, of_numpy, of_words, to_numpy, with_gaps
 from deciban._arrow import compute as pc
 from deciban.errors import InputError
-from deciban.types import AnyArray, BoolArray, IntArray
+from deciban.types import AnyArray, IntArray
 
 NamesLike: TypeAlias = Sequence[str] | pa.Array | Any
 
@@ -225,87 +225,41 @@ _FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 
 
 def encode_distinct(names: pa.Array) -> tuple[IntArray, pa.Array] | None:
-    """Encode names as indices in the list of distinct names, in the order of their first occurrence.
+    """Encode names as indices in the list of distinct names, if all are distinct.
 
     Returns
     -------
     ((n,) int array, pyarrow string array) or None
-        None if a hash table is faster: for few names, often repeated names, or very long names.
+        None if a hash table is faster: for few names, repeated names, or very long names.
     """
     if len(names) < WORTHWHILE or not _mostly_distinct(names) or _longest(names) > _LONGEST:
         return None
-    prints = fingerprints(names)
-    prints.sort()
-    if not np.any(prints[1:] == prints[:-1]):
-        return np.arange(len(names), dtype=np.int32), names
-    bits = len(names).bit_length()
-    packed = _packed(names, bits)
-    shared = _shared(packed, bits)
-    if np.count_nonzero(shared) > len(names) // 4:
-        return None
-    rows = np.sort(packed[shared] & _rows_of(bits))
-    alike = to_numpy(names.take(of_numpy(rows)).dictionary_encode().indices)
-    first_of = np.full(len(rows), -1)
-    first_of[alike[::-1]] = rows[::-1]  # the first of several rows wins
-    is_first = np.ones(len(names), np.bool_)
-    is_first[rows] = first_of[alike] == rows
-    codes: AnyArray = np.cumsum(is_first, dtype=np.int32)
-    codes -= 1
-    codes[rows] = codes[first_of[alike]]
-    return codes, names if is_first.all() else names.filter(of_numpy(is_first))
+    prints = np.sort(fingerprints(names))
+    return None if np.any(prints[1:] == prints[:-1]) else (np.arange(len(names), dtype=np.int32), names)
 
 
 def find_names(names: pa.Array, among: pa.Array) -> IntArray | None:
     """Return the index of each name in a long list of distinct names, -1 if it is not in the list.
 
-    The result is None if a hash table is faster.
+    The result is None if a hash table is faster, or if two names of the list have the same fingerprint.
     """
-    if len(among) < WORTHWHILE:
+    if len(among) < WORTHWHILE or max(_longest(names), _longest(among)) > _LONGEST:
         return None
-    if _longest(names) > _LONGEST or _longest(among) > _LONGEST:
+    theirs, mine = fingerprints(among), fingerprints(names)
+    order, own = np.argsort(theirs), np.argsort(mine)  # sorted names are found in the caches
+    theirs = theirs[order]
+    if np.any(theirs[1:] == theirs[:-1]):
         return None
-    found, unclear, rivals = _with_one_print(names, among)
-    _forget_false_friends(found, names, among)
-    if len(unclear):
-        at = pc.index_in(names.take(of_numpy(unclear)), value_set=among.take(of_numpy(rivals)))
-        at = with_gaps(at, -1)
-        found[unclear] = np.where(at < 0, -1, rivals[at])
-    return found
-
-
-def _with_one_print(names: pa.Array, among: pa.Array) -> tuple[AnyArray, IntArray, IntArray]:
-    """Return for each name the index of a name with the same fingerprint, -1 for none.
-
-    Also return the rows of ambiguous names, and the indices of all names with a shared fingerprint.
-    """
-    bits = max(len(names), len(among)).bit_length()
-    in_row = _rows_of(bits)
-    mine, theirs = _packed(names, bits), _packed(among, bits)
-    shared = _shared(theirs, bits)
     found: AnyArray = np.empty(len(names), np.int32)
-    unclear = [np.empty(0, np.int64)]
+    found[own] = order[np.minimum(np.searchsorted(theirs, mine[own]), len(theirs) - 1)]
 
-    def look_up(start: int) -> None:
-        wanted = mine[start : start + _CHUNK]
-        place = np.minimum(np.searchsorted(theirs, wanted & ~in_row), len(theirs) - 1)
-        candidate = theirs[place]
-        hit = (candidate ^ wanted) <= in_row
-        found[wanted & in_row] = np.where(hit, candidate & in_row, -1)
-        unclear.append(wanted[hit & shared[place]] & in_row)
-
-    _in_chunks(look_up, len(names))
-    return found, np.sort(np.concatenate(unclear)), theirs[shared] & in_row
-
-
-def _forget_false_friends(found: IntArray, names: pa.Array, among: pa.Array) -> None:
-    """Set to -1 the matches of different names with equal fingerprints."""
-
-    def check(start: int) -> None:
+    def forget_others(start: int) -> None:
         part = found[start : start + _CHUNK]
-        same = pc.equal(names.slice(start, len(part)), among.take(of_numpy(np.maximum(part, 0))))
+        same = pc.equal(names.slice(start, len(part)), among.take(of_numpy(part)))
         part[~to_numpy(same)] = -1
 
-    _in_chunks(check, len(found))
+    _in_chunks(forget_others, len(found))
+    return found
 
 
 def _mostly_distinct(names: pa.Array) -> bool:
@@ -314,34 +268,6 @@ def _mostly_distinct(names: pa.Array) -> bool:
     starts = np.linspace(0, len(names) - run, _SAMPLE, dtype=np.int64)
     sample = names.take(of_numpy((starts[:, None] + np.arange(run)).ravel()))
     return bool(len(sample) - len(pc.unique(sample)) <= len(sample) // 256)
-
-
-def _rows_of(bits: int) -> int:
-    """Return the mask of the row number in a packed integer."""
-    return (1 << bits) - 1
-
-
-def _packed(names: pa.Array, bits: int) -> IntArray:
-    """Return sorted integers that contain the leading bits of the fingerprint and, in the other bits, the row."""
-    prints = fingerprints(names)
-    prints >>= np.uint64(bits + 1)
-    prints <<= np.uint64(bits)
-    for start in range(0, len(prints), _CHUNK):
-        part = prints[start : start + _CHUNK]
-        part |= np.arange(start, start + len(part), dtype=np.uint64)
-    prints.sort()
-    return prints.view(np.int64)
-
-
-def _shared(packed: IntArray, bits: int) -> BoolArray:
-    """Return a mask of fingerprints that occur more than once."""
-    shared = np.zeros(len(packed), np.bool_)
-    for start in range(0, len(packed) - 1, _CHUNK):
-        part = packed[start : start + _CHUNK + 1]
-        again = (part[1:] ^ part[:-1]) <= _rows_of(bits)
-        shared[start : start + len(again)] |= again
-        shared[start + 1 : start + 1 + len(again)] |= again
-    return shared
 
 
 def _longest(names: pa.Array) -> int:

@@ -619,8 +619,6 @@ class Engine(ABC):
         Number of batches that share the memory at the same time.
     shares_memory : bool
         True if all partitions are added to one sum, so that a large sum exists once.
-    n_sums : int
-        Number of sums of a pass that exist at the same time.
     n_passes : int
         Number of passes so far.
     """
@@ -629,16 +627,11 @@ class Engine(ABC):
     shares_memory: bool = False
     n_passes: int = 0
 
-    @property
-    def n_sums(self) -> int:
-        """See `Engine`."""
-        return 1
-
     def bounded(self, memory: int) -> int:
         """Return the bytes that work may take where it runs, given the bytes that it may take here."""
         return memory
 
-    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:  # noqa: B027
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1) -> None:  # noqa: B027
         """Limit the number of partitions that are in memory at once.
 
         Parameters
@@ -648,8 +641,6 @@ class Engine(ABC):
             Bytes for trials.
         n_systems : int
             Number of systems that are read together.
-        beside : int
-            Bytes of ``memory`` that are reserved for something else.
 
         Raises
         ------

@@ -67,22 +67,10 @@ def notes_on_speakers(found: SpeakersByName, n_contradictions: int) -> list[str]
     return words
 
 
-def side_of(trials: Trials, side: str, units: pa.Array | None = None) -> UnitColumn:
-    """Return the units of one side of trials.
-
-    Parameters
-    ----------
-    trials : Trials
-    side : str
-        One of the sides of the trials.
-    units : pyarrow string array, optional
-        The unit of each name of the side; by default, each name is a unit.
-    """
+def side_of(trials: Trials, side: str) -> UnitColumn:
+    """Return the names of one side of trials as units."""
     at = trials.sides.index(side)
-    if units is None:
-        return _codes(trials, at), trials.names[at]
-    codes, names = encode(units)
-    return codes[_codes(trials, at)], names
+    return _codes(trials, at), trials.names[at]
 
 
 def _codes(trials: Trials, at: int) -> AnyArray:

@@ -19,7 +19,7 @@ from deciban.fusion.quality import sums_of_measures, weighted_sum
 from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide, matrices_of, plain_combination
 from deciban.io import read_contents
 from deciban.io.columns.values import plain
-from deciban.io.shards.layout import QualityOf, TrialRows
+from deciban.io.shards.layout import TrialRows
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Origin, SegmentQuality, Trials
@@ -411,7 +411,7 @@ def _first_trial(source: ShardSource) -> Trials:
 
 def _measured(partition: SourcePartition, measured: Measured) -> SourcePartition:
     assert isinstance(partition, TrialRows)  # noqa: S101  # like the first partition
-    return replace(partition, layout=replace(partition.layout, quality=QualityOf(dict(measured))))
+    return replace(partition, layout=replace(partition.layout, quality=dict(measured)))
 
 
 def _known(wanted: Sequence[str], chunk: Chunk) -> Sums:

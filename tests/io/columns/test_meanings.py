@@ -4,13 +4,11 @@ import pytest
 
 from deciban._validate.arrays import Vocabulary
 from deciban.io.columns.headers import (
+    Titles,
     counts_columns,
     fits_label,
-    label_names_classes,
     plain_word,
     roles_of,
-    with_label_by_words,
-    with_only_score,
     without_other_numbers,
     words_of_columns,
 )
@@ -18,8 +16,13 @@ from deciban.io.columns.headers import (
 KNOWN = Vocabulary.of(None)
 
 
+def titles(headers, numeric, words=(), vocabulary=KNOWN):
+    return Titles(headers, numeric, lambda _: words, vocabulary)
+
+
 def scores_among(*headers, numeric=None):
-    roles = with_only_score(roles_of(headers, ""), headers, numeric or [header != "text" for header in headers])
+    table = titles(headers, numeric or [header != "text" for header in headers])
+    roles = table.with_only_score(roles_of(headers, ""))
     return [header for header, role in zip(headers, roles, strict=True) if role == "score"]
 
 
@@ -56,7 +59,7 @@ def test_two_numbers_are_not_guessed_and_known_scores_stay():
 
 def names(headers, words):
     numeric = [header not in ("label", "utt", "enroll", "test") for header in headers]
-    return label_names_classes(roles_of(headers, ""), headers, numeric, words, KNOWN)
+    return titles(headers, numeric, words).label_names_classes(roles_of(headers, ""))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +86,8 @@ def test_a_label_names_classes_or_targets(headers, words, expected):
 def test_words_of_the_user_name_targets():
     headers = ["a", "b", "c", "label"]
     words = Vocabulary.of({"target": "a", "nontarget": "b|c"})
-    assert label_names_classes(roles_of(headers, ""), headers, [True] * 3 + [False], ["a", "b", "c"], words) is False
+    table = titles(headers, [True] * 3 + [False], ["a", "b", "c"], words)
+    assert table.label_names_classes(roles_of(headers, "")) is False
 
 
 def test_scores_of_classes_may_have_another_key():
@@ -124,7 +128,7 @@ def test_other_numbers_stay_only_where_no_columns_are_numbered():
 
 
 def of_class(words, *headers):
-    return with_label_by_words(roles_of(headers, ""), headers, [True] * len(headers), words, KNOWN)
+    return titles(headers, [True] * len(headers), words).labelled(roles_of(headers, ""))
 
 
 def test_a_column_of_classes_is_the_label_of_the_only_scores_where_its_words_are_labels():
@@ -156,5 +160,5 @@ def test_other_columns_of_classes_stay(words, headers):
 )
 def test_two_columns_that_are_called_by_classes_0_and_1_are_their_scores(columns, are_classes):
     headers = (*columns, "label")
-    found = label_names_classes(roles_of(headers, ""), headers, [True] * 3, ["0", "1"], KNOWN)
+    found = titles(headers, [True] * 3, ["0", "1"]).label_names_classes(roles_of(headers, ""))
     assert found is are_classes

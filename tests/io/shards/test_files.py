@@ -127,7 +127,7 @@ def test_changes_between_passes(folder, how):
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_change_during_a_read_is_no_damage_and_not_taken_for_whole(folder, monkeypatch, fails):
-    source, read = open_shards(folder), rows.ParquetRows._read
+    source, read = open_shards(folder), rows.FileRows._read
 
     def changing(self, columns):
         found = read(self, columns)
@@ -137,7 +137,7 @@ def test_a_change_during_a_read_is_no_damage_and_not_taken_for_whole(folder, mon
                 raise OSError("Deserializing page header failed.")
         return found
 
-    monkeypatch.setattr(rows.ParquetRows, "_read", changing)
+    monkeypatch.setattr(rows.FileRows, "_read", changing)
     with pytest.raises(FormatError, match=r"part-3\.parquet, row group 0: changed while it was read"):
         gathered(source)
 

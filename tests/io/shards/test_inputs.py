@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.errors import FormatError, InputError
-from deciban.io import recognition
 from deciban.io.shards import writing
 from deciban.io.shards.opening import open_shards
 from deciban.io.text import reader
@@ -114,7 +113,6 @@ def test_frames_of_dask_that_fail_are_named():
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(reader, "BLOCK", 150)
-    monkeypatch.setattr(recognition, "BIG", 0)
 
 
 def csv(table, path):

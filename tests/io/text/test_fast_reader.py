@@ -1,4 +1,4 @@
-"""Big plain files take another path than small ones: both must say the same, also of what is wrong."""
+"""Plain files are read in blocks, other text as a whole: both must say the same, also of what is wrong."""
 
 import tempfile
 from pathlib import Path
@@ -78,14 +78,14 @@ def test_both_paths_agree(text, options, need):
         path = Path(folder) / "f"
         path.write_text(text, newline="")
         careful = outcome(path, need=need, **options)
-        patch.setattr(recognition, "BIG", -1)
+        patch.setattr(recognition.OpenedFile, "is_plain", False)  # the text as a whole
         assert outcome(path, need=need, **options) == careful
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks in which big files are read, and what counts as big, a sixteenth as large."""
-    for module, size in ((recognition, "BIG"), (text_lines, "_BLOCK"), (table, "_BLOCK")):
+    for module, size in ((table, "BLOCK"), (text_lines, "_BLOCK"), (table, "_BLOCK")):
         monkeypatch.setattr(module, size, getattr(module, size) // 16)
 
 
@@ -103,7 +103,7 @@ def test_faults_late_in_a_big_file_are_named_with_their_line(at, line, message, 
     lines = [f"model{i % 1000} s{i // 1000} 1.5" for i in range(140_000)]
     lines[at] = line
     (tmp_path / "big.txt").write_text("\n".join(lines))
-    assert (tmp_path / "big.txt").stat().st_size > recognition.BIG
+    assert (tmp_path / "big.txt").stat().st_size > table.BLOCK
     assert message in outcome(tmp_path / "big.txt", need="scores")
 
 
@@ -111,7 +111,7 @@ def test_a_fault_late_in_a_file_of_two_million_lines(tmp_path):
     lines = [f"model{i % 1000} s{i // 1000} 1.5" for i in range(2_200_000)]
     lines[1_500_000] = "ann\x00 x 1"
     (tmp_path / "big.txt").write_text("\n".join(lines))
-    assert (tmp_path / "big.txt").stat().st_size > recognition.BIG
+    assert (tmp_path / "big.txt").stat().st_size > table.BLOCK
     assert ":1500001: contains NUL bytes" in outcome(tmp_path / "big.txt", need="scores")
 
 
@@ -121,7 +121,7 @@ def test_a_big_file_with_harmless_oddities(tmp_path):
     (tmp_path / "plain.txt").write_text("\n".join(lines))
     lines[60_000] = "# a comment\n" + lines[60_000].replace(" ", "   ")
     (tmp_path / "odd.txt").write_text("\r\n".join(lines))
-    assert (tmp_path / "plain.txt").stat().st_size > recognition.BIG
+    assert (tmp_path / "plain.txt").stat().st_size > table.BLOCK
     plain, odd = (read_contents(tmp_path / name, need="scores").scores for name in ("plain.txt", "odd.txt"))
     assert np.array_equal(plain.score, odd.score)
     assert plain.trials.name_of(90_000) == odd.trials.name_of(90_000)

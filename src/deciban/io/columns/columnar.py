@@ -14,9 +14,9 @@ for natural logarithms of likelihood ratios in an input, and ``class_scores`` if
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -88,9 +88,8 @@ class Roles:
             As in `schema_roles`.
         """
         cells.refuse_equal_names(table.schema.names, table.name)
-        free, options = free_columns(table), as_told(table, options)
-        roles = schema_roles(free, options, table.name, partial(outer_rows, table))
-        found = dict(zip(free.names, roles, strict=True))
+        options = as_told(table, options)
+        found = dict(zip(free_columns(table).names, schema_roles(table, options), strict=True))
         found |= {name: naming.CONDITION + name for name in table.partitions}
         described, units = description(table.schema), dict[str, ScoreUnit]()
         if options.need != "class-scores" and described.get("class_scores") is not True:
@@ -105,6 +104,12 @@ class Roles:
     def scores(self) -> tuple[str, ...]:
         """Columns of scores."""
         return tuple(name for name, role in self.by_column.items() if role == "score")
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """Columns of conditions, by the names of the conditions."""
+        of_role = {role: name for name, role in self.by_column.items()}
+        return {role[1:]: name for role, name in of_role.items() if role.startswith(naming.CONDITION)}
 
     def with_classes(self, classes: Sequence[str] | None) -> Roles:
         """Return the roles if the user has named the classes: other columns of numbers become conditions."""
@@ -250,10 +255,6 @@ class TableRules:
         with only_format_errors(name, "a table", partial(cells.place_in, parts)):
             return self.made(parts, Origin(name, self.table.reading, places=partial(cells.places_in, parts)))
 
-    def whole(self) -> Contents:
-        """Return the contents of all rows; raises as `contents`."""
-        return self.contents(self.table.rows, self.table.name)
-
     def made(self, parts: Sequence[cells.Rows], origin: Origin) -> Contents:
         """Return the contents of some neighbouring rows.
 
@@ -294,7 +295,7 @@ def contents_of(table: cells.RowTable, options: InputOptions) -> Contents:
         As `TableRules.contents`.
     """
     with only_format_errors(table.name, "a table", partial(cells.place_in, table.rows)):
-        return TableRules.of(table, options, of_folders=True).whole()
+        return TableRules.of(table, options, of_folders=True).contents(table.rows, table.name)
 
 
 def declared_by_metadata(options: InputOptions, schema: pa.Schema, name: str) -> InputOptions:
@@ -350,19 +351,6 @@ def rows_of(table: pa.Table | pa.RecordBatch) -> list[list[str]]:
     return [list(table.schema.names), *map(list, zip(*columns, strict=True))]
 
 
-def ends_of(*parts: pa.Table | pa.RecordBatch) -> list[list[str]]:
-    """Return the column names, the first rows of the first table and the last rows of the last, as text.
-
-    Examples
-    --------
-    >>> ends_of(pa.table({"y": [1, 1]}), pa.table({"y": [0]}))
-    [['y'], ['1'], ['1'], ['0']]
-    """
-    first, last = parts[0], parts[-1]
-    rows, start = rows_of(first), max(len(last) - SAMPLED, 0 if len(parts) > 1 else SAMPLED)
-    return rows + rows_of(last.slice(start))[1:]
-
-
 def table_of(contents: Contents) -> pa.Table:
     """Return all tables of trials of an input as one Arrow table.
 
@@ -385,34 +373,25 @@ def written_of(contents: Contents, table: pa.Table) -> WrittenContents:
     return WrittenContents(frozenset(contents.kinds) & frozenset(READS), conditions)
 
 
-def outer_rows(table: cells.RowTable, column: str) -> list[list[str]]:
-    """Return the first and the last rows of a column, as `ends_of` does; empty for an empty table."""
-    if not table.rows:
-        return []
-    first, last = table.rows[0], table.rows[-1]
-    return ends_of(*(rows.table([column]) for rows in ((first,) if first is last else (first, last))))
+def outer_words(table: cells.RowTable, column: str) -> set[str]:
+    """Return the values in the first and the last rows of a column as text."""
+    outer = table.rows[:1] + (table.rows[-1:] if len(table.rows) > 1 else ())
+    parts = [rows.table([column]).column(0) for rows in outer]
+    some = [part.slice(start) for part in parts for start in {0, max(len(part) - SAMPLED, 0)}]
+    return {"" if value is None else str(value) for one in some for value in one.slice(0, SAMPLED).to_pylist()}
 
 
-def schema_roles(
-    schema: pa.Schema, options: InputOptions, name: str, sampled: Callable[[str], Sequence[Sequence[str]]] | None = None
-) -> Sequence[str]:
-    """Return the role of each column, from the options, the metadata, or its name and type.
+def schema_roles(table: cells.RowTable, options: InputOptions) -> Sequence[str]:
+    """Return the role of each free column, from the options, the metadata, or its name, type and words.
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-    options : InputOptions
-    name : str
-        File name for messages.
-    sampled : function, optional
-        Takes the name of a column and returns its first and last rows, as `ends_of` does. A column of classes whose
-        words mean target and non-target is read as the label.
+    A column of classes whose words mean target and non-target is read as the label.
 
     Raises
     ------
     FormatError, InputError
         If ``options.columns`` does not match the table, or two columns could have one role.
     """
+    schema, name = free_columns(table), table.name
     headers = schema.names
     if options.columns is not None:
         chosen = naming.parse_columns(naming.of_headers(options.columns, headers))
@@ -424,71 +403,47 @@ def schema_roles(
     recorded = description(schema).get("roles")
     if isinstance(recorded, dict) and _are_roles([recorded.get(header) for header in headers]):
         return [recorded[header] for header in headers]
-    numeric = [_is_number(field.type) for field in schema]
-    roles = _with_label(naming.roles_of(headers, name), headers, numeric, options, sampled)
-    if options.need in (None, "scores"):
-        return naming.with_only_score(roles, headers, numeric)
-    labelled = naming.with_classes_of_label(roles) if options.need in ("class-scores", "class-key") else roles
+    titles = _titles(table, options)
+    roles = titles.labelled(naming.roles_of(headers, name))
+    meant = titles.meant(roles, options.need or "scores")
     if options.need != "class-scores":
-        return labelled
+        return meant
     # A number without another meaning is the score of a class.
-    free = [is_number and not naming.names_row(header) for is_number, header in zip(numeric, headers, strict=True)]
     taken = (*naming.identity_of(roles), "class")
-    found = ["score" if free[at] and role not in taken else role for at, role in enumerate(labelled)]
-    return found if labelled == roles else naming.without_other_numbers(found, headers)
+    free = [titles.numeric[at] and not naming.names_row(header) for at, header in enumerate(headers)]
+    found = ["score" if free[at] and role not in taken else role for at, role in enumerate(meant)]
+    return found if meant == roles else naming.without_other_numbers(found, headers)
 
 
-def _with_label(
-    roles: Sequence[str],
-    headers: Sequence[str],
-    numeric: Sequence[bool],
-    options: InputOptions,
-    sampled: Callable[[str], Sequence[Sequence[str]]] | None,
-) -> Sequence[str]:
-    """Return roles in which a column is the label if its words mean target and non-target."""
-    candidate = naming.label_candidate(roles, headers)
-    if candidate is None or sampled is None:
-        return roles
-    labelled = ["label" if at == candidate else role for at, role in enumerate(roles)]
-    if roles[candidate] == "class" and naming.with_only_score(labelled, headers, numeric).count("score") != 1:
-        return roles
-    words = {word for (word,) in sampled(headers[candidate])[1:]}
-    return naming.with_label_by_words(roles, headers, numeric, words, options.vocabulary)
+def _titles(table: cells.RowTable, options: InputOptions) -> naming.Titles:
+    schema = free_columns(table)
+
+    @cache
+    def words(at: int) -> set[str]:
+        return outer_words(table, schema.names[at]) or {"0", "1"}
+
+    return naming.Titles(schema.names, [_is_number(field.type) for field in schema], words, options.vocabulary)
 
 
-def kinds_of(
-    schema: pa.Schema, options: InputOptions, name: str, sampled: Callable[[str], Sequence[Sequence[str]]] | None = None
-) -> tuple[ContentKind, ...]:
-    """Return the kinds of tables as which a file with this schema can be read.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-    options : InputOptions
-    name : str
-        File name for messages.
-    sampled : function, optional
-        Takes the name of a column and returns its first and last rows, as `ends_of` does. Without it, labels are
-        assumed to be of two classes.
+def kinds_of(table: cells.RowTable, options: InputOptions) -> tuple[ContentKind, ...]:
+    """Return the kinds of tables as which a table can be read.
 
     Raises
     ------
     FormatError, InputError
         As in `schema_roles`.
     """
+    schema, options = free_columns(table), as_told(table, options)
     if description(schema).get("class_scores") is True:
         return ("class-scores", "class-key")
     kinds: tuple[ContentKind, ...] = ("scores", "key", "class-key", "class-scores")
-    made = () if compared_columns(options, schema.names, name) is None else ("label",)
-    roles = {kind: (*schema_roles(schema, replace(options, need=kind), name, sampled), *made) for kind in kinds}
+    made = () if compared_columns(options, schema.names, table.name) is None else ("label",)
+    roles = {kind: (*schema_roles(table, replace(options, need=kind)), *made) for kind in kinds}
     held = tuple(kind for kind in kinds if naming.could_hold(roles[kind], kind))
     of_classes = None
     if options.columns is None and "label" in roles["key"] and "roles" not in description(schema):
-        numeric = [_is_number(field.type) for field in schema]
-        own = _with_label(naming.roles_of(schema.names, name), schema.names, numeric, options, sampled)
-        rows = () if sampled is None else sampled(schema.names[own.index("label")])
-        words = {word for (word,) in rows[1:]} or {"0", "1"}
-        of_classes = naming.label_names_classes(own, schema.names, numeric, words, options.vocabulary)
+        titles = _titles(table, options)
+        of_classes = titles.label_names_classes(titles.labelled(naming.roles_of(schema.names, table.name)))
     return tuple(kind for kind in held if naming.fits_label(kind, roles["key"], of_classes))
 
 

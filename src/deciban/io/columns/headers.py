@@ -7,7 +7,8 @@ import os
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from deciban._validate.arrays import Vocabulary
@@ -356,32 +357,6 @@ _FEWEST = 3
 """Smallest number of columns of numbers besides a label that count as scores of classes."""
 
 
-def with_only_score(roles: Sequence[str], headers: Sequence[str], numeric: Sequence[bool]) -> tuple[str, ...]:
-    """Return roles in which the only column of numbers besides a label is the score, whatever its name.
-
-    Columns that count or name rows are excluded. Measures of a trial, such as its duration or age, are excluded if
-    trials have names or there is another column of numbers, because the table may be a key.
-
-    Parameters
-    ----------
-    roles, headers : sequence of str
-        By column. Nothing changes if there is already a score, or if there is no label.
-    numeric : sequence of bool
-        True for columns of numbers.
-
-    Examples
-    --------
-    >>> with_only_score(["label", "=prob", "=age"], ["label", "prob", "age"], [True, True, True])
-    ('label', 'score', '=age')
-    """
-    if "score" in roles or "label" not in roles:
-        return tuple(roles)
-    free = _free_numbers(roles, headers, numeric)
-    likely = [at for at in free if not names_measure(headers[at])]
-    chosen = likely or ([] if identity_of(roles) else free)
-    return tuple("score" if [at] == chosen else role for at, role in enumerate(roles))
-
-
 def may_be_label(header: str) -> bool:
     """Return True if a column with this name can be the label, depending on its words.
 
@@ -409,49 +384,106 @@ def label_candidate(roles: Sequence[str], headers: Sequence[str]) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def with_label_by_words(
-    roles: Sequence[str],
-    headers: Sequence[str],
-    numeric: Sequence[bool],
-    words: Collection[str],
-    vocabulary: Vocabulary,
-) -> tuple[str, ...]:
-    """Return roles in which the candidate is the label, if its words and the other columns allow it.
+@dataclass(frozen=True, slots=True)
+class Titles:
+    """Titles of columns, and facts about the values below them; methods take and return the role of each column.
 
-    Either its words mean target and non-target, and there is one score; or it is not called a class, and its words
-    are names of the other columns of numbers.
-
-    Parameters
+    Attributes
     ----------
-    roles, headers, numeric
-        By column; ``roles`` as the headers suggest.
-    words : collection of str
-        Words of the candidate (`label_candidate`) in a sample.
+    headers : sequence of str
+    numeric : sequence of bool
+        True for columns of numbers.
+    words : function of int
+        Returns the values in a sample of a column.
     vocabulary : Vocabulary
 
     Examples
     --------
-    >>> table, known = (["class", "=logit"], ["class", "logit"], [True, True]), Vocabulary.of(None)
-    >>> with_label_by_words(*table, ["0", "1"], known), with_label_by_words(*table, ["0", "2"], known)
-    (('label', 'score'), ('class', '=logit'))
+    >>> table = Titles(["class", "logit"], [True, True], lambda at: ["0", "1"], Vocabulary.of(None))
+    >>> table.labelled(["class", "=logit"])
+    ('label', 'score')
+    >>> table = Titles(["y", "a", "b"], [False, True, True], lambda at: ["b", "a"], Vocabulary.of(None))
+    >>> table.labelled(["=y", "=a", "=b"]), table.label_names_classes(["label", "=a", "=b"])
+    (('label', '=a', '=b'), True)
     """
-    candidate = label_candidate(roles, headers)
-    if candidate is None:
+
+    headers: Sequence[str]
+    numeric: Sequence[bool]
+    words: Callable[[int], Collection[str]]
+    vocabulary: Vocabulary
+
+    def labelled(self, roles: Sequence[str]) -> tuple[str, ...]:
+        """Return roles in which the candidate is the label, if its words and the other columns allow it.
+
+        Either its words mean target and non-target, and there is one score; or it is not called a class, and its words
+        are names of the other columns of numbers.
+        """
+        candidate = label_candidate(roles, self.headers)
+        if candidate is None:
+            return tuple(roles)
+        labelled = tuple("label" if at == candidate else role for at, role in enumerate(roles))
+        scored = self.with_only_score(labelled)
+        if scored.count("score") == 1:
+            words = self.words(candidate)
+            known = self.vocabulary.within(words)
+            if {known.meaning(word) for word in words} == {True, False}:
+                return scored
+        if roles[candidate] != "class" and self.label_names_classes(labelled):
+            columns, words = self._scores_and_numbers(labelled), self.words(candidate)
+            named = {*words} <= words_of_columns(columns, in_order=False).keys()
+            in_order = {plain_word(word) for word in words} == set(map(str, range(len(columns))))
+            if named or in_order or _are_of_two(columns) or _numbered(columns):
+                return labelled
         return tuple(roles)
-    labelled = tuple("label" if at == candidate else role for at, role in enumerate(roles))
-    known = vocabulary.within(words)
-    if {known.meaning(word) for word in words} == {True, False}:
-        found = with_only_score(labelled, headers, numeric)
-        if found.count("score") == 1:
-            return found
-    if roles[candidate] != "class" and label_names_classes(labelled, headers, numeric, words, vocabulary):
-        scores = [headers[at] for at, role in enumerate(labelled) if role == "score"]
-        columns = scores + [headers[at] for at in _free_numbers(labelled, headers, numeric)]
-        named = {*words} <= words_of_columns(columns, in_order=False).keys()
-        in_order = {plain_word(word) for word in words} == set(map(str, range(len(columns))))
-        if named or in_order or _are_of_two(columns) or _numbered(columns):
-            return labelled
-    return tuple(roles)
+
+    def with_only_score(self, roles: Sequence[str]) -> tuple[str, ...]:
+        """Return roles in which the only column of numbers besides a label is the score, whatever its name.
+
+        Columns that count or name rows are excluded. Measures of a trial, such as its duration or age, are excluded if
+        trials have names or there is another column of numbers, because the table may be a key. Nothing changes if
+        there is already a score, or if there is no label.
+        """
+        if "score" in roles or "label" not in roles:
+            return tuple(roles)
+        free = self._free_numbers(roles)
+        likely = [at for at in free if not names_measure(self.headers[at])]
+        chosen = likely or ([] if identity_of(roles) else free)
+        return tuple("score" if [at] == chosen else role for at, role in enumerate(roles))
+
+    def label_names_classes(self, roles: Sequence[str]) -> bool | None:
+        """Return True if a label names one of several classes, False if targets and non-targets, None if undecided."""
+        if "label" not in roles or "class" in roles or len(identity_of(roles)) > 1:
+            return None
+        words = self.words(list(roles).index("label"))
+        known = self.vocabulary.within(words)
+        if not known.folded or not words:
+            return False if words else None
+        free = [self.headers[at] for at in self._free_numbers(roles)]
+        are_whole = all(_NUMBERED.fullmatch(plain_word(word)) and plain_word(word).isdecimal() for word in words)
+        if all(known.meaning(word) is not None for word in words):
+            numbered = _are_of_two(free) or (len(free) >= _FEWEST and bool(_numbered(free)))
+            return "score" not in roles and are_whole and numbered
+        columns = self._scores_and_numbers(roles)
+        if len(columns) == 1:
+            return False
+        if len(columns) > 1 and {*words} <= words_of_columns(columns, in_order=False).keys():
+            return True
+        return len({*words}) > 2 or (are_whole and len(columns) >= _FEWEST)
+
+    def meant(self, roles: Sequence[str], need: str | None) -> tuple[str, ...]:
+        """Return roles for a kind of table; of class scores, the label becomes the class."""
+        if need == "scores":
+            return self.with_only_score(roles)
+        return with_classes_of_label(roles) if need in ("class-scores", "class-key") else tuple(roles)
+
+    def _scores_and_numbers(self, roles: Sequence[str]) -> list[str]:
+        scores = [header for header, role in zip(self.headers, roles, strict=True) if role == "score"]
+        return scores + [self.headers[at] for at in self._free_numbers(roles)]
+
+    def _free_numbers(self, roles: Sequence[str]) -> list[int]:
+        """Return the indices of columns of numbers that have no other meaning and do not name or count rows."""
+        free = [at for at, role in enumerate(roles) if role.startswith(CONDITION) and role != CONDITION]
+        return [at for at in free if self.numeric[at] and not names_row(self.headers[at])]
 
 
 def with_classes_of_label(roles: Sequence[str]) -> tuple[str, ...]:
@@ -485,55 +517,13 @@ def without_other_numbers(roles: Sequence[str], headers: Sequence[str]) -> tuple
     )
 
 
-def label_names_classes(
-    roles: Sequence[str],
-    headers: Sequence[str],
-    numeric: Sequence[bool],
-    words: Collection[str],
-    vocabulary: Vocabulary,
-) -> bool | None:
-    """Return True if a label names one of several classes, False if targets and non-targets, None if undecided.
-
-    Parameters
-    ----------
-    roles, headers, numeric
-        By column; ``roles`` as the headers suggest.
-    words : collection of str
-        Words of the label in a sample.
-    vocabulary : Vocabulary
-
-    Examples
-    --------
-    >>> table = ["label", "=a", "=b", "=c"], ["label", "a", "b", "c"], [False, True, True, True]
-    >>> known = Vocabulary.of(None)
-    >>> label_names_classes(*table, ["c", "a"], known), label_names_classes(*table, ["0", "1"], known)
-    (True, False)
-    """
-    if "label" not in roles or "class" in roles or len(identity_of(roles)) > 1 or not words:
-        return None
-    named = [headers[at] for at, role in enumerate(roles) if role == "score"]
-    free = [headers[at] for at in _free_numbers(roles, headers, numeric)]
-    known = vocabulary.within(words)
-    if not known.folded:
-        return False
-    are_whole = all(_NUMBERED.fullmatch(plain_word(word)) and plain_word(word).isdecimal() for word in words)
-    if all(known.meaning(word) is not None for word in words):
-        return not named and are_whole and (_are_of_two(free) or (len(free) >= _FEWEST and bool(_numbered(free))))
-    columns = named + free
-    if len(columns) == 1:
-        return False
-    if len(columns) > 1 and {*words} <= words_of_columns(columns, in_order=False).keys():
-        return True
-    return len({*words}) > 2 or (are_whole and len(columns) >= _FEWEST)
-
-
 def _are_of_two(columns: Sequence[str]) -> bool:
     """Return True for the names of the scores of classes 0 and 1, such as ``class_0`` and ``class_1``."""
     return len(columns) == 2 and bool(_OF_TWO.fullmatch(_folded(columns[0]))) and columns[1] == f"{columns[0][:-1]}1"
 
 
 def fits_label(kind: str, roles: Sequence[str], of_classes: bool | None) -> bool:  # noqa: FBT001
-    """Return True if a table can be read as a kind, given the result of `label_names_classes`.
+    """Return True if a table can be read as a kind, given the result of `Titles.label_names_classes`.
 
     Two or more columns called scores may still be scores of classes, with another file as their key.
     """
@@ -611,12 +601,6 @@ def _numbered(headers: Sequence[str]) -> frozenset[str]:
     ]
     largest = max(whole, key=len, default={})
     return frozenset(largest.values()) if len(largest) >= _FEWEST else frozenset()
-
-
-def _free_numbers(roles: Sequence[str], headers: Sequence[str], numeric: Sequence[bool]) -> list[int]:
-    """Return the indices of columns of numbers that have no other meaning and do not name or count rows."""
-    free = [at for at, role in enumerate(roles) if role.startswith(CONDITION) and role != CONDITION and numeric[at]]
-    return [at for at in free if not names_row(headers[at])]
 
 
 def names_row(header: str) -> bool:

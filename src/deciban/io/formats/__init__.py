@@ -10,8 +10,8 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from traceback import walk_tb
@@ -515,50 +515,33 @@ _FUNCTIONS = {"derive", "undo", "plausible", "signs", "read", "holds", "sample",
 """Fields that are functions; the registry contains their module and name."""
 
 
-@cache
-def _table() -> dict[str, dict[str, Any]]:
-    """Return the fields of each format by its name, from ``formats.toml``."""
-    return tomllib.loads(resources.files(__name__).joinpath("formats.toml").read_text("utf-8"))
+def _called(place: str, *given: Any) -> Any:
+    """Call a function of the registry; this imports its module."""
+    module, function = place.split(".")
+    return getattr(importlib.import_module(f"{__name__}.{module}"), function)(*given)
 
 
 @cache
-def _made(name: str) -> Format:
-    """Return one format; this imports the modules of its functions."""
-    found: dict[str, Any] = {"name": name}
-    for key, value in _table()[name].items():
-        if key in _FUNCTIONS:
-            module, function = value.split(".")
-            found[key] = getattr(importlib.import_module(f"{__name__}.{module}"), function)
-        else:
-            found[key] = _frozen(value)
-    return BinaryFormat(**found) if "read" in found else TextFormat(**found)
-
-
-@cache
-def formats() -> dict[str, BaseFormat]:
-    """Return the common fields of each format, by its name; this imports no module of a format."""
-    shared = {one.name for one in fields(BaseFormat)}
-    return {
-        name: BaseFormat(name=name, **{key: _frozen(value) for key, value in rest.items() if key in shared})
-        for name, rest in _table().items()
-    }
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def formats() -> dict[str, Format]:
+    """Return each format by its name, from ``formats.toml``."""
+    found = dict[str, Format]()
+    for name, about in tomllib.loads(resources.files(__name__).joinpath("formats.toml").read_text("utf-8")).items():
+        late: dict[str, Any] = {key: partial(_called, about[key]) for key in _FUNCTIONS & about.keys()}
+        rest: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in about.items()}
+        found[name] = (BinaryFormat if "read" in about else TextFormat)(name=name, **(rest | late))
+    return found
 
 
 @cache
 def text_formats() -> dict[str, TextFormat]:
     """Return the formats with one trial per line."""
-    lined = (_made(name) for name, rest in _table().items() if "read" not in rest)
-    return {one.name: one for one in lined if isinstance(one, TextFormat)}
+    return {name: one for name, one in formats().items() if isinstance(one, TextFormat)}
 
 
 def binary_formats(kind: str | None = None) -> dict[str, BinaryFormat]:
     """Return all other formats, or those for a kind of file (`deciban.io.source.Source.kind`)."""
-    found = (_made(name) for name, rest in _table().items() if kind is None or kind in rest.get("found_in", ()))
-    return {one.name: one for one in found if isinstance(one, BinaryFormat)}
+    found = {name: one for name, one in formats().items() if isinstance(one, BinaryFormat)}
+    return {name: one for name, one in found.items() if kind is None or kind in one.found_in}
 
 
 def by_name(name: str) -> Format:
@@ -571,17 +554,16 @@ def by_name(name: str) -> Format:
     """
     asked: object = name
     if not isinstance(asked, str):
-        raise InputError(f"format: got {asked!r}. Use the name of a format: {', '.join(_table())}.")
-    if name not in _table():
-        raise InputError(f"format: {name!r} is unknown. Use one of {', '.join(_table())}.")
-    return _made(name)
+        raise InputError(f"format: got {asked!r}. Use the name of a format: {', '.join(formats())}.")
+    if name not in formats():
+        raise InputError(f"format: {name!r} is unknown. Use one of {', '.join(formats())}.")
+    return formats()[name]
 
 
 def for_ending(file_name: str) -> Format | None:
     """Return the format to write for the ending of a file name, or None."""
     name = unpacked_name(file_name).casefold()
-    found = next((one.name for one in formats().values() if one.endings and name.endswith(one.endings)), None)
-    return None if found is None else by_name(found)
+    return next((one for one in formats().values() if one.endings and name.endswith(one.endings)), None)
 
 
 _WILDCARDS = re.compile(r"\[[^]]*\]|[*?]")

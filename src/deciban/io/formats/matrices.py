@@ -47,7 +47,7 @@ from deciban.errors import FormatError
 from deciban.io.columns.headers import unknown_label
 from deciban.io.formats import ContentKind, Contents, InputOptions, only_format_errors
 from deciban.io.matrices.named_matrix import contents_of_grid
-from deciban.io.source import BLANKS, Source, numbered_lines, read_text, without_comments
+from deciban.io.source import BLANKS, Source, end_of_lines, numbered_lines, read_text, without_comments
 from deciban.io.text import DELIMITERS, is_number, problem_of_score, shortened, split
 from deciban.trials import Origin
 from deciban.types import AnyArray
@@ -87,9 +87,7 @@ class _Table:
         """Read a text and its header."""
         name, text = source.name, without_comments(read_text(source))
         number, line = next(numbered_lines(text, name), (1, ""))
-        start = 0
-        for _ in range(number):
-            start = text.find(b"\n", start) + 1 or len(text)
+        start = end_of_lines(text, number)
         delimiter = max((",", "\t"), key=line.count)
         header = tuple(split(line, delimiter, quoted=True))
         if len(header) < 2:

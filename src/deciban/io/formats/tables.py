@@ -28,6 +28,8 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -37,38 +39,15 @@ import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.columns import columnar
-from deciban.io.columns.values import RowTable, refuse_equal_names
+from deciban.io.columns.values import HeldRows, RowTable, refuse_equal_names
 from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, only_format_errors
-from deciban.io.shards.files import folder_files, opened_arrow, opened_file, whole_table
+from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files, whole_table
 from deciban.io.source import Source
 
 
 def read(source: Source, options: InputOptions) -> Contents:
-    """Read a Parquet file, or a folder of such files."""
+    """Read a Parquet or Arrow file, or a folder of Parquet files."""
     return columnar.contents_of(whole_table(source, options), options)
-
-
-def holds(source: Source, options: InputOptions) -> tuple[ContentKind, ...]:
-    """Return the kinds of tables as which a file or folder can be read, by its schema."""
-    first = Source(folder_files(Path(source.path), source.name)[0]) if source.is_folder else source
-    return columnar.kinds_of(opened_file(first, ()).schema_arrow, options, source.name, partial(sample, first))
-
-
-def sample(source: Source, *columns: str) -> list[list[str]]:
-    """Return titles and first rows as text, and also last rows if columns are given; empty for a folder."""
-    if source.is_folder:
-        return []
-    file = opened_file(source, ())
-    columnar.check_size(
-        min(columnar.SAMPLED, file.metadata.num_rows), len(file.schema_arrow.names), source.size, source.name
-    )
-    batch = next(file.iter_batches(batch_size=columnar.SAMPLED, columns=list(columns) or None), None)
-    if batch is None or not columns:
-        return [] if batch is None else columnar.rows_of(batch)
-    last = batch
-    for last in file.iter_batches(row_groups=[file.num_row_groups - 1], columns=list(columns)):  # noqa: B007
-        pass
-    return columnar.ends_of(batch, last)
 
 
 def write(contents: Contents, stream: IO[bytes]) -> WrittenContents:
@@ -79,33 +58,6 @@ def write(contents: Contents, stream: IO[bytes]) -> WrittenContents:
     names = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
     pq.write_table(table, stream, compression="zstd", use_dictionary=names or False)
     return columnar.written_of(contents, table)
-
-
-def read_arrow(source: Source, options: InputOptions) -> Contents:
-    """Read an Arrow file."""
-    if source.head.startswith(b"FEA1"):
-        raise FormatError(
-            f"{source.name}: Feather version 1, which is obsolete. Save it with pyarrow.feather.write_feather."
-        )
-    return columnar.contents_of(whole_table(source, options), options)
-
-
-def holds_arrow(source: Source, options: InputOptions) -> tuple[ContentKind, ...]:
-    """Return the kinds of tables as which a file can be read, by its schema."""
-    schema = opened_arrow(source).schema
-    return columnar.kinds_of(schema, options, source.name, partial(sample_arrow, source))
-
-
-def sample_arrow(source: Source, *columns: str) -> list[list[str]]:
-    """Return titles and first rows as text, and also last rows if columns of a file are given."""
-    reader = opened_arrow(source)
-    is_file = source.head.startswith(b"ARROW1")
-    batches = (reader.get_batch(at) for at in range(reader.num_record_batches)) if is_file else reader
-    batch = next((one for one in batches if one.num_rows), None)
-    if batch is None or not columns:
-        return [] if batch is None else columnar.rows_of(batch)
-    last = reader.get_batch(reader.num_record_batches - 1) if is_file else batch
-    return columnar.ends_of(batch.select(list(columns)), last.select(list(columns)))
 
 
 def write_arrow(contents: Contents, stream: IO[bytes]) -> WrittenContents:
@@ -134,27 +86,38 @@ def read_jsonl(source: Source, options: InputOptions) -> Contents:
     return columnar.contents_of(RowTable.of_table(table, source.name, "jsonl", source.size), options)
 
 
-def holds_jsonl(source: Source, options: InputOptions) -> tuple[ContentKind, ...]:
-    """Return the kinds of tables as which a file can be read, by its first objects."""
-    return columnar.kinds_of(_first(source).schema, options, source.name, partial(sample_jsonl, source))
+def _ends(source: Source) -> RowTable:
+    """Return a table that reads only the begin and the end of a file, or of the first file of a folder."""
+    one = table_files(source.path)[0] if source.is_folder else TableFile(Path(source.path), given=source)
+    is_whole = not one.source.is_plain or not is_columnar(one.path)
+    return replace(open_files(source.path, [one], InputOptions(), at_once=is_whole), name=source.name)
 
 
-def sample_jsonl(source: Source, *columns: str) -> list[list[str]]:
-    """Return titles and first rows as text, and also last rows if columns are given."""
-    table = _first(source)
-    if not columns:
-        return columnar.rows_of(table)
-    start = source.data.find(b"\n", len(source.data) - _LOOKED_AT) + 1 if len(source.data) > _LOOKED_AT else 0
-    last = table if not start or _is_array(source.data) else _table(source.data[start:], source.name)
-    last = last if {*columns} <= {*last.column_names} else table
-    return columnar.ends_of(table.select(list(columns)), last.select(list(columns)))
-
-
-def _first(source: Source) -> pa.Table:
-    """Return the first objects as a table; for an array, all objects."""
+def _ends_of_jsonl(source: Source) -> RowTable:
+    """Return the first and the last objects of a file; for an array, all objects."""
     data = source.data
-    end = data.rfind(b"\n", 0, _LOOKED_AT)
-    return _table(data if _is_array(data) or len(data) <= _LOOKED_AT or end < 0 else data[: end + 1], source.name)
+    end, start = data.rfind(b"\n", 0, _LOOKED_AT) + 1, data.find(b"\n", len(data) - _LOOKED_AT) + 1
+    if _is_array(data) or len(data) <= _LOOKED_AT or not end:
+        return RowTable.of_table(_table(data, source.name), source.name, "jsonl", len(data))
+    first = RowTable.of_table(_table(data[:end], source.name), source.name, "jsonl", len(data))
+    last = _table(data[start:], source.name)
+    more = (HeldRows(source.name, last),) if {*first.schema.names} <= {*last.column_names} else ()
+    return replace(first, rows=(*first.rows, *more))
+
+
+def _holds(ends: Callable[[Source], RowTable], source: Source, options: InputOptions) -> tuple[ContentKind, ...]:
+    """Return the kinds of tables as which a file or folder can be read, by its columns and some of its rows."""
+    return columnar.kinds_of(ends(source), options)
+
+
+def _sample(ends: Callable[[Source], RowTable], source: Source) -> list[list[str]]:
+    """Return titles and first rows as text; empty for a folder."""
+    table = None if source.is_folder else ends(source)
+    return [] if table is None or not table.rows else columnar.rows_of(table.rows[0].table(table.schema.names))
+
+
+holds, holds_jsonl = (partial(_holds, one) for one in (_ends, _ends_of_jsonl))
+sample, sample_jsonl = (partial(_sample, one) for one in (_ends, _ends_of_jsonl))
 
 
 def _is_array(data: bytes) -> bool:

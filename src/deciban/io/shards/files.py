@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -17,9 +17,9 @@ import pyarrow as pa
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, counted
 from deciban.io.columns.columnar import check_size
-from deciban.io.columns.values import Rows, RowTable, place_in, table_schema
+from deciban.io.columns.values import Rows, RowTable, table_schema
 from deciban.io.formats import SUMMARY, InputOptions, bare_name, only_format_errors
-from deciban.io.source import Source, files_of, refuse_doubles
+from deciban.io.source import Source, files_inside, files_of, refuse_doubles
 from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
 from deciban.trials.sources import Stamp, changed
@@ -103,7 +103,7 @@ def require_same(path: str, stamp: Stamp, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FileRows(Rows):
-    """Rows of a file: one row group, one batch, or all rows.
+    """Rows of a Parquet or Arrow file: a row group, a batch, or all rows of a file that is not plain.
 
     Attributes
     ----------
@@ -114,19 +114,22 @@ class FileRows(Rows):
     n_rows : int
     stamp : Stamp or None
         None for a stream and for compressed files, whose bytes are in memory.
+    kind : {"Parquet", "Arrow"}
+    n_bytes : int
+        Share of the size of the file.
     partition : tuple of (str, str or None)
         Columns with one value for the whole file, from the names of its folders.
+    text : tuple of str
+        Columns that are read as dictionaries.
+    given : Source, optional
+        The bytes of a file that is not plain.
+    is_mapped : bool
+        True if an Arrow file is mapped into memory.
     start : tuple of Origin and int, optional
         The file of the user, and the index of the first of these rows in it; by default, rows are counted in the row
         group or batch.
     bare : tuple of (str, pyarrow.DataType)
         Columns without values in this file, with their types in other files.
-    source : Source, optional
-        The file, if all of its rows are read at once.
-    parts : tuple of FileRows
-        In this case, its row groups or batches, for places in messages.
-    text : tuple of str
-        Columns that are read as dictionaries.
     """
 
     path: str
@@ -134,24 +137,17 @@ class FileRows(Rows):
     name: str
     n_rows: int
     stamp: Stamp | None
+    kind: str = "Parquet"
+    n_bytes: int = 0
     partition: tuple[tuple[str, str | None], ...] = ()
+    text: tuple[str, ...] = ()
+    given: Source | None = None
+    is_mapped: bool = False
     start: tuple[Origin, int] | None = None
     bare: tuple[tuple[str, pa.DataType], ...] = ()
-    source: Source | None = None
-    parts: tuple[FileRows, ...] = ()
-    text: tuple[str, ...] = field(default=())
-
-    kind = ""
-
-    @property
-    def n_bytes(self) -> int:  # type: ignore[override]
-        """See `Rows`."""
-        return Path(self.path).stat().st_size if self.source is None else self.source.size
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`."""
-        if row is not None and self.parts:
-            return place_in(self.parts, row, columns)
         if row is None or self.start is None:
             return Rows.where(self, row, columns)
         origin, first = self.start
@@ -160,85 +156,59 @@ class FileRows(Rows):
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`; a file that changed during reading is reported as changed, not as damaged."""
         try:
-            found = self._table(columns)
+            with only_format_errors(self.name, self.kind):
+                return self._table(columns)
         finally:
             if self.stamp is not None:
                 require_same(self.path, self.stamp, self.name)
-        return found
 
     def _table(self, columns: Sequence[str]) -> pa.Table:
         constant = dict(self.partition)
-        with only_format_errors(self.name, self.kind):
-            own = [name for name in columns if name not in constant]
-            table = pa.table({"": pa.nulls(self.n_rows)})  # a table without columns would have no rows
-            if own:
-                table = self._read(own) if self.source is None else self._read_all(self.source, own)
-            table.validate(full=True)
-            for name, kind in self.bare:
-                if name in own:
-                    empty = pa.nulls(len(table), kind)
-                    table = table.set_column(table.column_names.index(name), name, empty)
-            for name in columns:
-                if name in constant:
-                    values = pa.repeat(pa.scalar(constant[name], pa.string()), self.n_rows).dictionary_encode()
-                    table = table.append_column(name, values)
-            return table.select(list(columns))
-
-    @abstractmethod
-    def _read(self, columns: list[str]) -> pa.Table:
-        """Read columns of a row group or batch from a file that is kept open."""
-
-    @abstractmethod
-    def _read_all(self, source: Source, columns: list[str]) -> pa.Table:
-        """Read columns of the whole file."""
-
-
-@dataclass(frozen=True, slots=True)
-class ParquetRows(FileRows):
-    """Rows of a Parquet file."""
-
-    kind = "Parquet"
+        own = [name for name in columns if name not in constant]
+        check_size(self.n_rows, len(own), max(self.n_bytes, 1), self.name)
+        table = self._read(own) if own else pa.table({"": pa.nulls(self.n_rows)})  # otherwise it would have no rows
+        table.validate(full=True)
+        for name, kind in self.bare:
+            if name in own:
+                table = table.set_column(table.column_names.index(name), name, pa.nulls(len(table), kind))
+        for name in columns:
+            if name in constant:
+                values = pa.repeat(pa.scalar(constant[name], pa.string()), self.n_rows).dictionary_encode()
+                table = table.append_column(name, values)
+        return table.select(list(columns))
 
     def _read(self, columns: list[str]) -> pa.Table:
-        import pyarrow.parquet as pq
-
-        def make() -> Any:
-            how: Any = {"buffer_size": _BUFFER, "pre_buffer": False}  # otherwise all data stay in memory
-            how["page_checksum_verification"] = True
-            return pq.ParquetFile(self.path, read_dictionary=list(self.text), **how)
-
-        assert self.stamp is not None  # noqa: S101  # row groups are read from plain files
-        opened = kept_open(self.path, self.stamp, self.name, make)
-        return opened.read_row_group(self.place, columns=columns, use_threads=False)
-
-    def _read_all(self, source: Source, columns: list[str]) -> pa.Table:
-        file = opened_file(source, [name for name in self.text if name in columns])
-        check_size(file.metadata.num_rows, len(columns), source.size, self.name)
-        return file.read(columns=columns)
-
-
-@dataclass(frozen=True, slots=True)
-class ArrowRows(FileRows):
-    """Rows of an Arrow file."""
-
-    kind = "Arrow"
-
-    def _read(self, columns: list[str]) -> pa.Table:
-        def make() -> Any:
-            return opened_arrow(self.path, columns)
-
-        assert self.stamp is not None  # noqa: S101  # batches are read from plain files
-        opened = kept_open(self.path, self.stamp, self.name, make, *columns)
+        """Read columns, from a file that is kept open or from bytes in memory."""
+        given = self.path if self.given is None else self.given
+        if self.kind == "Parquet":
+            make, key = partial(opened_parquet, given, self.text), self.text
+        else:
+            make, key = partial(opened_arrow, given, columns, mapped=self.is_mapped), tuple(columns)
+        opened = make() if self.stamp is None else kept_open(self.path, self.stamp, self.name, make, *key)
+        if self.given is not None:
+            return opened.read(columns=columns) if self.kind == "Parquet" else opened.read_all()
+        if self.kind == "Parquet":
+            return opened.read_row_group(self.place, columns=columns, use_threads=False)
         return pa.Table.from_batches([opened.get_batch(self.place)])
 
-    def _read_all(self, source: Source, columns: list[str]) -> pa.Table:
-        return opened_arrow(source, columns).read_all()
+
+def opened_parquet(given: str | Source, text: Sequence[str] = ()) -> Any:
+    """Open a Parquet file, with some columns as dictionaries."""
+    import pyarrow.parquet as pq
+
+    opened = given if isinstance(given, str) else given.seekable()
+    path = os.fspath(opened) if isinstance(opened, Path) else opened
+    how: Any = {"buffer_size": _BUFFER, "pre_buffer": False}  # otherwise all data stay in memory
+    return pq.ParquetFile(path, read_dictionary=list(text), page_checksum_verification=True, **how)
 
 
-def opened_arrow(given: str | Source, columns: Sequence[str] | None = None) -> Any:
-    """Open an Arrow file or stream to read some columns; a file given by its path is mapped into memory."""
-    mapped = isinstance(given, str)
+def opened_arrow(given: str | Source, columns: Sequence[str] | None = None, *, mapped: bool = False) -> Any:
+    """Open an Arrow file or stream to read some columns, perhaps mapped into memory."""
     source = Source(given) if isinstance(given, str) else given
+    if source.head.startswith(b"FEA1"):
+        raise FormatError(
+            f"{source.name}: Feather version 1, which is obsolete. Save it with pyarrow.feather.write_feather."
+        )
     opened, is_file = source.seekable(), source.head.startswith(b"ARROW1")
 
     def reader(chosen: Sequence[int] | None) -> Any:
@@ -255,19 +225,15 @@ def opened_arrow(given: str | Source, columns: Sequence[str] | None = None) -> A
     return reader(sorted(schema.get_field_index(name) for name in columns))
 
 
-def opened_file(source: Source, text: Sequence[str]) -> Any:
-    """Open a Parquet file, with some columns as dictionaries, and check its footer.
+def checked_parquet(source: Source) -> Any:
+    """Open a Parquet file, and check its footer.
 
     Raises
     ------
     FormatError
         If the row counts are inconsistent or implausible, or the file is a summary file.
     """
-    import pyarrow.parquet as pq
-
-    opened = source.seekable()
-    path = os.fspath(opened) if isinstance(opened, Path) else opened
-    file = pq.ParquetFile(path, read_dictionary=list(text), page_checksum_verification=True)
+    file = opened_parquet(source)
     meta, size = file.metadata, source.size
     if SUMMARY in (meta.metadata or {}):
         raise FormatError(
@@ -295,8 +261,7 @@ def folder_files(root: Path, name: str) -> list[Path]:
     FormatError
         If there are none, or one is a broken link.
     """
-    found = (path for path in root.rglob("*") if not path.is_dir())
-    paths = sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(root).parts))
+    paths = files_inside(root)
     for path in paths:
         if not path.exists():
             raise FormatError(f"{display_name(path)}: a broken link. Restore its file, or remove the link.")
@@ -374,7 +339,7 @@ def open_files(
     are_ours : bool
         True for files that deciban wrote; then two may have the same content.
     at_once : bool
-        True to read files as a whole, also compressed ones; otherwise by row groups or batches.
+        True to read all rows, also of compressed files; otherwise each row group or batch is a partition.
 
     Raises
     ------
@@ -391,23 +356,18 @@ def open_files(
     text = tuple(name for name in whole.names if all(name in one for one in coded))
     groups = [[_typed(one, schema, whole, text) for one in own] for schema, own in opened]
     kinds = " and ".join(dict.fromkeys(one.kind.lower() for own in groups for one in own)) or "parquet"
-    n_groups = sum(map(len, groups))
-    if at_once:
-        rows = tuple(
-            _as_one(file.source, own, named=n_groups > 1) for file, own in zip(files, groups, strict=True) if own
-        )
-        reading = f"{kinds}, {len(files)} files," if len(files) > 1 else kinds
-    else:
-        rows = tuple(one for own in groups for one in own)
-        rows = rows if n_groups > 1 else tuple(replace(one, name=files[0].source.name) for one in rows)
-        reading = f"{kinds}, {counted(len(files), 'file')}, {counted(n_groups, 'partition')}"
+    rows = tuple(one for own in groups for one in own)
+    rows = rows if len(rows) > 1 else tuple(replace(one, name=files[0].source.name) for one in rows)
+    several = f"{kinds}, {counted(len(files), 'file')}, {counted(len(rows), 'partition')}"
+    whole_reading = f"{kinds}, {len(files)} files," if len(files) > 1 else kinds
     double = frozenset(field.name for _, schema in schemas for field in schema if _is_double(field.type))
     name, system = display_name(path), bare_name(display_name(path))
+    reading = whole_reading if at_once else several
     return RowTable(name, whole, rows, reading, tuple(partitions), system, double, (path,))
 
 
 def whole_table(source: Source, options: InputOptions) -> RowTable:
-    """Return a file, compressed or not, or the files of a folder as a table; each file is read at once.
+    """Return a file, compressed or not, or the files of a folder as a table that is read at once.
 
     Raises
     ------
@@ -416,12 +376,6 @@ def whole_table(source: Source, options: InputOptions) -> RowTable:
     """
     files = table_files(source.path) if source.is_folder else [TableFile(Path(source.path), given=source)]
     return replace(open_files(source.path, files, options, at_once=True), name=source.name)
-
-
-def _as_one(source: Source, groups: Sequence[FileRows], *, named: bool) -> FileRows:
-    """Return all rows of a file as one object; messages contain its row groups if ``named``."""
-    parts, n_rows = tuple(groups) if named else (), sum(one.n_rows for one in groups)
-    return replace(groups[0], name=source.name, n_rows=n_rows, source=source, parts=parts)
 
 
 def _typed(rows: FileRows, schema: pa.Schema, whole: pa.Schema, text: tuple[str, ...]) -> FileRows:
@@ -446,39 +400,36 @@ def _opened(file: TableFile, *, at_once: bool) -> tuple[pa.Schema, list[FileRows
             f"{source.name}: not a Parquet file, nor an Arrow file with a footer. Files that are read as one table "
             f"must be of these kinds. Remove it, or name the files by a pattern: '{folder}/*{ending}'."
         )
-    return _opened_parquet(file, source) if source.kind == "Parquet" else _opened_arrow(file, source)
-
-
-def _opened_parquet(file: TableFile, source: Source) -> tuple[pa.Schema, list[FileRows]]:
-    with only_format_errors(source.name, "Parquet"):
-        stamp = stamp_of(file.path) if source.is_plain else None
-        opened = opened_file(source, ())
-        schema, meta = opened.schema_arrow, opened.metadata
-        counts = [meta.row_group(at).num_rows for at in range(meta.num_row_groups)]
-        first = [meta.row_group(0).column(at) for at in range(meta.num_columns)] if counts else []
-        plain = {one.path_in_schema for one in first if one.total_uncompressed_size > _OF_CODE * one.num_values}
-        text = tuple(one.name for one in schema if is_text_or_bytes(one.type) and one.name not in plain)
-    path, own = full_path(file.path), source.name
+    stamp = stamp_of(file.path) if source.is_plain else None
+    with only_format_errors(source.name, source.kind):
+        schema, counts, text = (_of_parquet if source.kind == "Parquet" else _of_arrow)(source)
+    size, given = source.size // max(len(counts), 1), None if source.is_plain else source
+    if given is not None or (source.kind == "Arrow" and not source.head.startswith(b"ARROW1")):
+        counts, given, size = [sum(counts)], source, source.size
+    part = "row group" if source.kind == "Parquet" else "batch"
+    about: Any = {"kind": source.kind, "n_bytes": size, "partition": file.partition, "text": text}
+    about |= {"given": given, "is_mapped": not at_once}
     return schema, [
-        ParquetRows(path, at, f"{own}, row group {at}", n_rows, stamp, file.partition, text=text)
+        FileRows(full_path(file.path), at, f"{source.name}, {part} {at}", n_rows, stamp, **about)
         for at, n_rows in enumerate(counts)
         if n_rows
     ]
 
 
-def _opened_arrow(file: TableFile, source: Source) -> tuple[pa.Schema, list[FileRows]]:
-    given = str(file.path) if source.is_plain else source
-    with only_format_errors(source.name, "Arrow"):
-        stamp = stamp_of(file.path) if source.is_plain else None
-        schema = opened_arrow(given).schema
-        opened = opened_arrow(given, schema.names[:1])
-        if source.head.startswith(b"ARROW1"):
-            counts = [opened.get_batch(at).num_rows for at in range(opened.num_record_batches)]
-        else:
-            counts = [opened.read_all().num_rows]
-    path, own = full_path(file.path), source.name
-    return schema, [
-        ArrowRows(path, at, f"{own}, batch {at}", n_rows, stamp, file.partition)
-        for at, n_rows in enumerate(counts)
-        if n_rows
-    ]
+def _of_parquet(source: Source) -> tuple[pa.Schema, list[int], tuple[str, ...]]:
+    """Return the schema, the number of rows of each row group, and the columns to read as dictionaries."""
+    opened = checked_parquet(source)
+    schema, meta = opened.schema_arrow, opened.metadata
+    counts = [meta.row_group(at).num_rows for at in range(meta.num_row_groups)]
+    first = [meta.row_group(0).column(at) for at in range(meta.num_columns)] if counts else []
+    plain = {one.path_in_schema for one in first if one.total_uncompressed_size > _OF_CODE * one.num_values}
+    return schema, counts, tuple(one.name for one in schema if is_text_or_bytes(one.type) and one.name not in plain)
+
+
+def _of_arrow(source: Source) -> tuple[pa.Schema, list[int], tuple[str, ...]]:
+    """Return the schema, and the number of rows of each batch."""
+    schema = opened_arrow(source).schema
+    opened = opened_arrow(source, schema.names[:1], mapped=True)
+    if not source.head.startswith(b"ARROW1"):
+        return schema, [opened.read_all().num_rows], ()
+    return schema, [opened.get_batch(at).num_rows for at in range(opened.num_record_batches)], ()

@@ -28,6 +28,7 @@ from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Tr
 from deciban.trials.joining import Renaming
 from deciban.trials.joining.join import concatenate, contradictions, other_label
 from deciban.trials.joining.matching import JoinReport, JoinTally, RefusedTrials, look_up, picked, require_same_sides
+from deciban.trials.lists import ROW
 from deciban.trials.names import fingerprints
 from deciban.trials.tables import TrialTable
 from deciban.trials.units import keys_of_trials
@@ -243,7 +244,8 @@ def joined_by_name(request: JoinRequest) -> JoinedTables:
         If there is no space for the temporary files.
     """
     for roles in request.scores:
-        require_same_sides(_no_trials(roles), _no_trials(request.truth))
+        sides = [tuple(one.sides) or ROW for one in (roles, request.truth)]
+        require_same_sides(sides[0], roles.table.name, sides[1], request.truth.table.name)
         if not roles.sides:
             if request.how.ids is not None:
                 raise InputError(f"ids: {roles.table.name} has no names that could be changed. Leave ids out.")
@@ -401,11 +403,3 @@ class JoinedRows(Rows):
         if row is not None:
             row = int(np.flatnonzero(self.scores.there(self.start, self.key.n_rows))[row])
         return self.key.where(row, columns)
-
-
-def _no_trials(roles: Roles) -> Trials:
-    """Return an empty list of trials with the sides of a table."""
-    origin = Origin(roles.table.name)
-    if not roles.sides:
-        return Trials.of_rows(0, origin=origin)
-    return Trials.of({side: pa.nulls(0, pa.string()) for side in roles.sides}, origin=origin)

@@ -28,7 +28,7 @@ from deciban.trials.lists import as_text
 from deciban.trials.names import encode
 from deciban.trials.sources import Chunk, ShardSource, SourcePartition, TrialFields
 from deciban.trials.tables import LOG_10, texts_alike
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,43 +231,20 @@ def cut(table: cells.RowTable, stops: Sequence[int]) -> list[tuple[cells.Rows, .
 
 Converted = Callable[[ScoreArray, tuple[str, ...]], ScoreArray]
 
-_GROUPS = "contains the groups for cross-validation"
-
 _LARGEST = 2.0**53
 """Floats represent all integers up to this one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QualityOf:
-    """Quality measures by side and name.
+def _grouped(column: pa.ChunkedArray, name: str) -> tuple[IntArray, pa.Array]:
+    return cells.names_in(column, name, "contains the groups for cross-validation")
 
-    Attributes
-    ----------
-    measured : mapping of str to SegmentQuality
-        For ``enroll``, ``test`` and ``trial``.
-    """
 
-    measured: Mapping[Any, SegmentQuality]
+def _coded(column: pa.ChunkedArray, _: str) -> tuple[IntArray, pa.Array]:
+    return cells.coded_column(column.combine_chunks())
 
-    def of(self, table: pa.Table, sides: Mapping[str, str], wanted: Sequence[str]) -> dict[str, FloatArray]:
-        """Return the measures of rows, NaN for names without measures.
 
-        Parameters
-        ----------
-        table : pyarrow.Table
-        sides : mapping of str to str
-            Columns of names, by side.
-        wanted : sequence of str
-            ``enroll_quality`` and so on.
-        """
-        names = {side: table.column(column).combine_chunks() for side, column in sides.items()}
-        trials, found = Trials.of(names), dict[str, FloatArray]()
-        for name in wanted:
-            side = name.removesuffix("_quality")
-            values, known = self.measured[side].align(trials, side)
-            values[~known] = np.nan
-            found[name] = values
-        return found
+def _each(table: pa.Table, columns: Sequence[str], code: Callable[[pa.ChunkedArray, str], Any]) -> tuple[Any, ...]:
+    return tuple(code(cells.plain(table.column(name)), name) for name in columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,8 +269,8 @@ class RowLayout:
         Columns of likelihood ratios, which are converted to natural logarithms.
     sides : mapping of str to str
         Columns with the names of the sides of trials.
-    quality : QualityOf, optional
-        Quality measures of these names.
+    quality : mapping of str to SegmentQuality, optional
+        Quality measures of these names, by side, also for ``trial``.
     converted : function, optional
         Converts scores to natural logarithms; its second argument is the tuple of classes.
     named : mapping of str to str
@@ -316,7 +293,7 @@ class RowLayout:
     ratios: frozenset[str] = frozenset()
     converted: Converted | None = None
     sides: Mapping[str, str] = field(default_factory=dict)
-    quality: QualityOf | None = None
+    quality: Mapping[Any, SegmentQuality] | None = None
     named: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[str, ...] | None = None
     conditions: Mapping[str, str] = field(default_factory=dict)
@@ -333,16 +310,24 @@ class RowLayout:
 
     def columns(self, wanted: TrialFields) -> list[str]:
         """Return the columns to read."""
-        found = [name for at in wanted.systems for name in self.scores[at]]
-        found += self.truth.columns if wanted.truth else ()
-        found += [*self.where]
-        found += [self.weights] if wanted.weight and self.weights is not None else []
-        found += self._of_units if wanted.units and self.has_units else ()
-        found += self.named.values() if wanted.names else ()
-        found += self.groups or () if wanted.groups else ()
-        found += self.conditions.values() if wanted.conditions else ()
-        found += self.sides.values() if wanted.quality and self.quality is not None else ()
-        return list(dict.fromkeys(found))
+        of_scores = [name for at in wanted.systems for name in self.scores[at]]
+        of_fields = [name for columns, _ in self._fields(wanted).values() for name in columns]
+        return list(dict.fromkeys([*of_scores, *self.where, *of_fields]))
+
+    def _fields(self, wanted: TrialFields) -> dict[str, tuple[Sequence[str], Callable[[pa.Table, int], Any]]]:
+        """Return, for each further field of a chunk, its columns, and the function of a table and its first row."""
+        named, split, held_out = [*self.named.values()], [*self.conditions.values()], self.groups or ()
+        is_measured = bool(wanted.quality) and self.quality is not None
+        found: dict[str, tuple[object, Sequence[str], Callable[[pa.Table, int], Any]]] = {
+            "truth": (wanted.truth, self.truth.columns, lambda table, _: self.truth.of(table)),
+            "units": (wanted.units and self.has_units, self._of_units, self._units),
+            "weight": (wanted.weight and self.weights, [self.weights or ""], lambda table, _: self._weights(table)),
+            "quality": (is_measured, [*self.sides.values()], partial(self._quality, wanted.quality)),
+            "names": (wanted.names and named, named, lambda table, _: keys_of_sides(table, named)),
+            "groups": (wanted.groups and held_out, held_out, lambda table, _: _each(table, held_out, _grouped)),
+            "conditions": (wanted.conditions and split, split, lambda table, _: _each(table, split, _coded)),
+        }
+        return {field: (columns, make) for field, (is_wanted, columns, make) in found.items() if is_wanted}
 
     def chunk(self, table: pa.Table, wanted: TrialFields, rows: cells.Rows, start: int = 0) -> Chunk:
         """Return the trials of rows, given their columns; ``start`` is the index of the first row.
@@ -353,33 +338,17 @@ class RowLayout:
             If a value is not allowed in its place; the message contains the place.
         """
 
-        def at(columns: Sequence[str], make: Callable[[], Any], *, asked: bool = True) -> Any:
+        def at(columns: Sequence[str], make: Callable[..., Any], *given: Any) -> Any:
             with cells.placed(rows, columns):
-                return make() if asked else None
+                return make(*given)
 
-        scores = tuple(at(self.scores[k], partial(self._scores, table, k)) for k in wanted.systems)
-        truth = at(self.truth.columns, lambda: self.truth.of(table), asked=wanted.truth)
-        weights, named = [one for one in (self.weights,) if one is not None], [*self.named.values()]
-        weight = at(weights, lambda: self._weights(table), asked=wanted.weight and bool(weights))
-        units = at(self._of_units, lambda: self._units(table, start), asked=wanted.units and self.has_units)
-        names = at(named, lambda: keys_of_sides(table, named), asked=wanted.names and bool(named))
-        quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
-        held_out = (self.groups or ()) if wanted.groups else ()
-        groups = at(
-            held_out, lambda: tuple(cells.names_in(cells.plain(table.column(one)), one, _GROUPS) for one in held_out)
-        )
-        split = [*self.conditions.values()] if wanted.conditions else []
-        conditions = at(
-            split, lambda: tuple(cells.coded_column(cells.plain(table.column(one)).combine_chunks()) for one in split)
-        )
-        found_here = Chunk(scores, truth, units, weight, quality, names, None, groups or None, conditions or None)
+        scores = tuple(at(self.scores[k], self._scores, table, k) for k in wanted.systems)
+        fields = {name: at(columns, make, table, start) for name, (columns, make) in self._fields(wanted).items()}
+        found = Chunk(scores, **fields)
         if not self.where:
-            return found_here
-        with cells.placed(rows, tuple(self.where)):
-            chosen = np.logical_and.reduce(
-                [rows_with(table.column(name), values) for name, values in self.where.items()]
-            )
-        return found_here.take(chosen)
+            return found
+        chosen = at([*self.where], lambda: [rows_with(table.column(name), has) for name, has in self.where.items()])
+        return found.take(np.logical_and.reduce(chosen))
 
     def raw_scores(self, table: pa.Table, at: int) -> ScoreArray:
         """Return the scores of a system in their unit, except likelihood ratios, which become natural logarithms.
@@ -423,6 +392,17 @@ class RowLayout:
         is_whole = values.sum() <= _LARGEST and np.array_equal(values, np.rint(values))
         return values.astype(np.int64) if is_whole else values
 
+    def _quality(self, wanted: Sequence[str], table: pa.Table, _: int) -> dict[str, FloatArray]:
+        """Return the measures of rows, NaN for names without measures; ``wanted`` are ``enroll_quality`` and so on."""
+        assert self.quality is not None  # noqa: S101  # it was requested
+        trials = Trials.of({side: table.column(column).combine_chunks() for side, column in self.sides.items()})
+        found = dict[str, FloatArray]()
+        for name in wanted:
+            side: Any = name.removesuffix("_quality")
+            found[name], known = self.quality[side].align(trials, side)
+            found[name][~known] = np.nan
+        return found
+
     def _units(self, table: pa.Table, start: int) -> TrialUnits:
         if self.units is not None:
             return self.units.of(table, start)
@@ -453,23 +433,17 @@ class TrialRows(SourcePartition):
     ----------
     rows : Rows
     layout : RowLayout
+    name : str
+    n_rows : int
     start : int
         Index of the first row among all rows.
     """
 
     rows: cells.Rows
     layout: RowLayout
-    start: int = 0
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """See `SourcePartition`."""
-        return self.rows.name
-
-    @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        """See `SourcePartition`."""
-        return self.rows.n_rows
+    name: str
+    n_rows: int
+    start: int
 
     def read(self, wanted: TrialFields) -> Chunk:
         """See `SourcePartition.read`."""
@@ -480,7 +454,9 @@ def source_of_rows(rows: Sequence[cells.Rows], layout: RowLayout, **about: Any) 
     """Return rows as a source; ``about`` are its other attributes."""
     starts = accumulate((one.n_rows for one in rows), initial=0)
     return ShardSource(
-        partitions=tuple(TrialRows(one, layout, start) for one, start in zip(rows, starts, strict=False)),
+        partitions=tuple(
+            TrialRows(one, layout, one.name, one.n_rows, start) for one, start in zip(rows, starts, strict=False)
+        ),
         classes=layout.classes,
         has_units=layout.has_units,
         are_units=isinstance(layout.units, EachTrial),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,36 +110,33 @@ def open_matrix(path: PathLike) -> MatrixInput:
 
 
 @dataclass(frozen=True, slots=True)
-class NumpyCells(MatrixCells):
-    """Rows of a NumPy file that is mapped into memory.
+class FileCells(MatrixCells):
+    """Rows of a file that is opened by a function and kept open.
 
     Attributes
     ----------
     path : str
+        The file whose changes are noticed.
     stamp : Stamp
-    offset : int
-        Offset of the numbers.
-    kind : dtype
-    shape : tuple of int
+    part : str
+        Name of the part of the file, if it has several.
+    kind : str
+        For messages.
+    make : function
+        Returns an object whose slices are rows. Can be pickled.
     """
 
     path: str
     stamp: Stamp
-    offset: int
-    kind: np.dtype[Any]
-    shape: tuple[int, ...]
-    is_fortran: bool = False
+    part: str
+    kind: str
+    make: Callable[[], Any]
 
     def rows(self, start: int, stop: int, name: str) -> AnyArray:
         """See `MatrixCells.rows`."""
-        order: Any = "F" if self.is_fortran else "C"
-
-        def make() -> Any:
-            return np.memmap(self.path, self.kind, "r", self.offset, self.shape, order)
-
-        with only_format_errors(name, "a NumPy array"):
-            mapped = kept_open(self.path, self.stamp, name, make, self.offset)
-            return np.ascontiguousarray(mapped[start:stop], self.kind.newbyteorder("="))
+        with only_format_errors(name, self.kind):
+            found = np.asarray(kept_open(self.path, self.stamp, name, self.make, self.part)[start:stop])
+            return np.ascontiguousarray(found, found.dtype.newbyteorder("="))
 
 
 def _numpy(source: Source) -> MatrixInput:
@@ -151,27 +150,23 @@ def _numpy(source: Source) -> MatrixInput:
         shape = shape[:1] if len(shape) == 2 and shape[1] == 1 else shape
         if offset + math.prod(shape) * kind.itemsize != source.size:
             raise FormatError(f"{source.name}: the length does not agree with the header. Copy the file again.")
-    cells = NumpyCells(full_path(source.path), stamp, offset, kind, shape, is_fortran)
+    order: Any = "F" if is_fortran else "C"
+    path = full_path(source.path)
+    make = partial(np.memmap, path, kind, "r", offset, shape, order)
+    cells = FileCells(path, stamp, "", "a NumPy array", make)
     return MatrixInput(source.name, cells, shape, kind, path=source.path, reading="npy")
 
 
 @dataclass(frozen=True, slots=True)
-class Hdf5Cells(MatrixCells):
-    """Rows of an HDF5 dataset."""
+class _Dataset:
+    """Rows of an HDF5 dataset; the file is opened for each slice."""
 
     path: str
-    stamp: Stamp
     dataset: str
 
-    def rows(self, start: int, stop: int, name: str) -> AnyArray:
-        """See `MatrixCells.rows`."""
-
-        def make() -> None:
-            return None
-
-        kept_open(self.path, self.stamp, name, make, self.dataset)  # raises if the file has changed
+    def __getitem__(self, rows: slice) -> AnyArray:
         with opened(Source(self.path)) as file:
-            return rows_of(file, self.dataset, start, stop)
+            return rows_of(file, self.dataset, rows.start, rows.stop)
 
 
 def _hdf5(source: Source) -> MatrixInput:
@@ -209,26 +204,11 @@ def _dataset(
             f"{source.name}, {path}: has shape {shape}, but there are {len(names[0]):,} models and {len(names[1]):,} "
             "segments. Write the file again, as models x segments."
         )
-    cells, step = Hdf5Cells(full_path(source.path), stamp, path), dataset.chunks[0] if dataset.chunks else None
+    step, whole = dataset.chunks[0] if dataset.chunks else None, full_path(source.path)
+    cells = FileCells(whole, stamp, path, "HDF5", partial(_Dataset, whole, path))
     called = source.name if path in _SCORES else f"{source.name}, {path}"
     kind = np.dtype(dataset.dtype)
     return MatrixInput(called, cells, shape, kind, names, mask, is_mask, step, source.path, "hdf5")
-
-
-@dataclass(frozen=True, slots=True)
-class ZarrCells(MatrixCells):
-    """Rows of a Zarr array."""
-
-    path: str
-    stamp: Stamp
-    array: str
-
-    def rows(self, start: int, stop: int, name: str) -> AnyArray:
-        """See `MatrixCells.rows`."""
-        described = str(Path(self.path) / self.array / _ZARR)
-        with only_format_errors(name, "Zarr"):
-            found = kept_open(described, self.stamp, name, lambda: _opened_zarr(self.path, self.array))
-            return np.asarray(found[start:stop])
 
 
 def _opened_zarr(path: str, array: str) -> Any:
@@ -264,7 +244,8 @@ def _zarr_array(path: str, own: str, array: Any, name: str) -> MatrixInput:
     kind = np.dtype(array.dtype)
     if kind.kind not in "biuf" or len(array.shape) not in (1, 2):
         raise FormatError(f"{name}: {kind} of shape {array.shape}. Expected numbers of rows and columns.")
-    cells = ZarrCells(full_path(path), stamp_of(Path(path) / own / _ZARR), own)
+    described, make = Path(path) / own / _ZARR, partial(_opened_zarr, full_path(path), own)
+    cells = FileCells(full_path(described), stamp_of(described), own, "Zarr", make)
     is_mask = {"scores": False, "trial_mask": True}.get(own)
     shape = tuple(map(int, array.shape))
     return MatrixInput(name, cells, shape, kind, None, None, is_mask, int(array.chunks[0]), path, "zarr")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, names_apart
-from deciban.io.columns.columnar import Roles, as_told, free_columns, kinds_of, outer_rows
-from deciban.io.columns.headers import CONDITION, words_of_columns
+from deciban.io.columns.columnar import Roles, kinds_of
+from deciban.io.columns.headers import words_of_columns
 from deciban.io.columns.values import RowTable, settled
 from deciban.io.formats import ContentKind, InputOptions
 from deciban.io.recognition import JoinOptions
@@ -36,10 +35,10 @@ def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: BatchR
     """
     if how.kind is not None or how.classes is not None:
         return how.kind or "classes"
-    held = [one for one in _kinds(tables[0], how.options()) if one in ("scores", "class-scores")]
+    held = [one for one in kinds_of(tables[0], how.options()) if one in ("scores", "class-scores")]
     if len(held) == 1:
         return "classes" if held == ["class-scores"] else "two-class"
-    told = _kinds(tables[0] if key is None else key, how.options(of_key=key is not None))
+    told = kinds_of(tables[0] if key is None else key, how.options(of_key=key is not None))
     truth = [one for one in told if one in ("key", "class-key")]
     if len(truth) == 1 or not held:
         return "classes" if truth == ["class-key"] else "two-class"
@@ -47,11 +46,6 @@ def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: BatchR
         f"{tables[0].name}: could be the scores of several systems for two classes, or of one system for several "
         "classes. Use --kind two-class or --kind classes, name the classes (--classes), or choose a column."
     )
-
-
-def _kinds(table: RowTable, options: InputOptions) -> tuple[ContentKind, ...]:
-    sampled = partial(outer_rows, table) if table.rows else None
-    return kinds_of(free_columns(table), as_told(table, options), table.name, sampled)
 
 
 def truth_in(roles: Roles, classes: Sequence[str], how: BatchReading, who: SpeakerLookup | None) -> layout.Truth:
@@ -135,9 +129,9 @@ def units_in(roles: Roles, how: BatchReading) -> UnitsOf | EachTrial | None:
         return None
     if how.units == "trials":
         return EachTrial(tuple(roles.sides.values()))
-    conditions = [name for name, role in roles.by_column.items() if role.startswith(CONDITION)]
     try:
-        return UnitsOf.named(list(how.units), roles.sides, conditions, roles.table.name, apart=how.units_apart)
+        columns = [*roles.conditions.values()]
+        return UnitsOf.named(list(how.units), roles.sides, columns, roles.table.name, apart=how.units_apart)
     except InputError:
         if how.units_required:
             raise
@@ -169,8 +163,7 @@ def groups_in(roles: Roles, how: BatchReading) -> tuple[str, ...] | None:
 
 def splitting(roles: Roles) -> dict[str, str]:
     """Return all columns that can split trials, under each of their names: columns of the key, and both sides."""
-    known = {role.removeprefix(CONDITION): name for name, role in roles.by_column.items() if role.startswith(CONDITION)}
-    return known | {name: name for name in roles.sides.values()} | dict(roles.sides)
+    return roles.conditions | {name: name for name in roles.sides.values()} | dict(roles.sides)
 
 
 def conditions_in(roles: Roles, how: BatchReading) -> dict[str, tuple[str, ...]]:
@@ -181,8 +174,7 @@ def conditions_in(roles: Roles, how: BatchReading) -> dict[str, tuple[str, ...]]
     InputError
         If a column does not exist, or no trial has a value.
     """
-    known = {role.removeprefix(CONDITION): name for name, role in roles.by_column.items() if role.startswith(CONDITION)}
-    known |= {name: name for name, role in roles.by_column.items() if role == "class"}
+    known = roles.conditions | {name: name for name, role in roles.by_column.items() if role == "class"}
     for name in how.values:
         if name not in known:
             raise InputError(

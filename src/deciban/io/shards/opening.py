@@ -21,7 +21,7 @@ from deciban.io.columns.values import RowTable
 from deciban.io.formats import InputOptions, bare_name
 from deciban.io.reader import require_as_many
 from deciban.io.recognition import is_stream
-from deciban.io.shards.files import ParquetRows, TableFile, is_columnar, open_files, table_files
+from deciban.io.shards.files import FileRows, TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.joining import JoinedTables, JoinRequest, joined_by_name
 from deciban.io.shards.layout import RowLayout, beside, source_of_rows
 from deciban.io.shards.matrices import ArrayCells, MatrixInput, matrix_source, table_of_matrix
@@ -107,7 +107,7 @@ def _written(given: Any, files: Sequence[TableFile], how: BatchReading, *, of_ke
 
 def _cut_anew(table: RowTable, files: Sequence[TableFile], options: InputOptions) -> RowTable:
     """Return the table with row groups that fit in memory; files with larger ones are written again."""
-    large = {one.path for one in table.rows if isinstance(one, ParquetRows) and one.n_rows > MOST_ROWS}
+    large = {one.path for one in table.rows if isinstance(one, FileRows) and one.n_rows > MOST_ROWS}
     if not large:
         return table
     folder = ScratchFolder()
@@ -192,10 +192,8 @@ def matrix_of(given: Any, name: str) -> MatrixInput | None:
         raise InputError(f"{name}: got {given.ndim}-dimensional {kind} values. Expected numbers of rows and columns.")
     if any(map(math.isnan, given.shape)):  # dask has NaN for unknown lengths
         raise InputError(f"{name}: an array of unknown shape. Compute it first: compute_chunk_sizes().")
-    chunks = getattr(given, "chunks", None)
-    step = None
-    if chunks:  # in dask a tuple of sizes for each axis, in zarr one size
-        step = int(np.max(chunks[0]))
+    chunks = getattr(given, "chunks", None)  # in dask a tuple of sizes for each axis, in zarr one size
+    step = int(np.max(chunks[0])) if chunks else None
     return MatrixInput(name, ArrayCells(given, name), tuple(map(int, given.shape)), kind, rows_per_chunk=step)
 
 
@@ -213,12 +211,9 @@ def files_of_dataset(given: Any) -> list[TableFile] | None:
         fragments = list(given.get_fragments())
     except ValueError:  # the dataset is filtered, so its files contain more
         return None
-    found = []
-    for fragment in fragments:
-        keys = ds.get_partition_keys(fragment.partition_expression)
-        partition = tuple((name, None if value is None else str(value)) for name, value in keys.items())
-        found.append(TableFile(Path(fragment.path), partition))
-    return found or None
+    keys = [ds.get_partition_keys(one.partition_expression).items() for one in fragments]
+    values = [tuple((name, None if value is None else str(value)) for name, value in own) for own in keys]
+    return [TableFile(Path(one.path), own) for one, own in zip(fragments, values, strict=True)] or None
 
 
 def write_object(given: Any, target: Path, name: str, memory: int) -> None:
@@ -260,8 +255,6 @@ def _batches(given: Any, name: str) -> tuple[pa.Schema, Iterable[Any]]:
         return first.schema, chain([first], parts)
     if library == "pyarrow" and hasattr(given, "to_batches") and hasattr(given, "get_fragments"):
         return given.schema, given.to_batches()
-    if isinstance(given, pa.RecordBatchReader):
-        return given.schema, given
     if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pa.Table):
         reader = pa.RecordBatchReader.from_stream(given)
         return reader.schema, reader

@@ -7,7 +7,6 @@ import errno
 import math
 import os
 import re
-import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,19 +21,19 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy
-from deciban._files import PathLike, ScratchFolder, display_name, is_open_file, stream_of
+from deciban._files import PathLike, ScratchFolder, display_name, is_open_file
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, teller
 from deciban.io.columns.columnar import TableRules, table_of
 from deciban.io.columns.values import Rows, RowTable, require_alike
 from deciban.io.formats import BinaryFormat, ContentKind, Contents, InputOptions, bare_name, only_format_errors
-from deciban.io.reader import name_of_both, read_input
+from deciban.io.reader import lines_again, name_of_both, read_input
 from deciban.io.recognition import OpenedFile, Recognized, is_stream, recognize
 from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.meaning import BatchReading
-from deciban.io.source import Source, TwoFiles, codec_of, unpack_into
+from deciban.io.source import Source, TwoFiles, as_file
 from deciban.io.text import reader
-from deciban.io.text.reader import Layout, TextBlocks, lines_of_rows, parse_blocks
+from deciban.io.text.reader import TextBlocks, parse_blocks
 from deciban.io.units import of_detection_llrs
 from deciban.memory import Cost, bytes_of_row, give_back_at_once, n_processors, rows_that_fit
 from deciban.trials import Origin
@@ -263,25 +262,19 @@ class SideRows(Rows):
 
     Attributes
     ----------
+    name : str
+    n_rows : int
     rows : Rows
     is_target : bool
     column : str
         An existing column, to count rows.
     """
 
+    name: str
+    n_rows: int
     rows: Rows
     is_target: bool
     column: str
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """See `Rows`."""
-        return self.rows.name
-
-    @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        """See `Rows`."""
-        return self.rows.n_rows
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
@@ -311,7 +304,7 @@ def of_both(tar: RowTable, non: RowTable, files: TwoFiles) -> RowTable:
     """
     require_alike(non.schema, tar.schema, non.name, tar.name)
     sides = [(one, side) for side in (tar, non) for one in side.rows]
-    rows = tuple(SideRows(one, side is tar, tar.schema.names[0]) for one, side in sides)
+    rows = tuple(SideRows(one.name, one.n_rows, one, side is tar, tar.schema.names[0]) for one, side in sides)
     return replace(
         tar,
         name=str(files),
@@ -376,48 +369,7 @@ def write_table_of(given: Any, target: Path, how: BatchReading, *, of_key: bool)
         if not found.is_text or found.foreign or is_open_file(given) or is_stream(given):
             return origin
         layout = found.layout(_need(found, how, of_key=of_key))
-        return replace(origin, lines=partial(_lines_of_rows, given, layout, block_size(how.memory), None))
-
-
-@contextmanager
-def as_file(given: Any, source: Source, copy: Path) -> Iterator[Path]:
-    """Yield an uncompressed file with the same content, which is never in memory as a whole."""
-    if source.is_plain:
-        yield Path(given)
-        return
-    try:
-        with copy.open("wb") as out:
-            if source.is_file:
-                _unpack(source, out)
-            else:
-                _pour(given, out)
-        again = Source(copy)
-        if not again.is_plain:
-            again.name = source.name
-            with copy.with_suffix(".plain").open("wb") as out:
-                _unpack(again, out)
-            copy.with_suffix(".plain").replace(copy)
-        yield copy
-    finally:
-        copy.unlink(missing_ok=True)
-
-
-def _unpack(source: Source, out: IO[bytes]) -> None:
-    with Path(source.path).open("rb") as packed:
-        codec = codec_of(packed.read(16))
-        packed.seek(0)
-        assert codec is not None  # noqa: S101  # it is compressed
-        unpack_into(out, packed, codec, source.name)
-
-
-def _pour(given: Any, out: IO[bytes]) -> None:
-    """Copy the rest of a stream."""
-    if is_open_file(given):
-        while block := given.read(1 << 20):
-            out.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
-    else:
-        with stream_of(given) as stream:
-            shutil.copyfileobj(stream, out, 1 << 20)
+        return replace(origin, lines=partial(lines_again, given, layout, block_size(how.memory), None))
 
 
 def _write(found: OpenedFile, target: Path, how: BatchReading, *, of_key: bool) -> Origin:
@@ -483,23 +435,11 @@ def contents_in_blocks(
     size = block_size(memory)
     options = layout.declared(replace(options, need=options.need or layout.holds), name)
     for at, (first, text) in enumerate(TextBlocks(name, layout, Path(found.source.path), size=size)):
-        lines = None if given is None else partial(_lines_of_rows, given, layout, size, at)
+        lines = None if given is None else partial(lines_again, given, layout, size, at)
         origin = Origin(name, str(layout), lines)
         contents = parse_blocks(TextBlocks(name, layout, text=text, first=first), origin, system, options)
         options = replace(options, vocabulary=_settled(contents, options.vocabulary))
         yield first, of_detection_llrs(contents) if layout.format.detection_llr else contents
-
-
-def _lines_of_rows(given: PathLike, layout: Layout, size: int, at: int | None, rows: Sequence[int]) -> list[int | None]:
-    """Return the lines of rows of a file, or of one of its blocks, by reading the file again."""
-    folder = ScratchFolder()
-    try:
-        with as_file(given, Source(given), folder.path / "copy") as path:
-            return lines_of_rows(TextBlocks(display_name(given), layout, path, size=size, only=at), rows)
-    except (OSError, FormatError):
-        return [None] * len(rows)
-    finally:
-        folder.remove()
 
 
 def _settled(contents: Contents, vocabulary: Vocabulary) -> Vocabulary:

@@ -228,21 +228,15 @@ class FirstLines:
     def _roles(self, rows: Rows) -> tuple[str, ...]:
         """Return the roles of a plain table from its titles and from the words of a column of classes."""
         roles = without_row_numbers(naming.roles_of(rows[0], f"{self.name}:1"), rows)
-        candidate = naming.label_candidate(roles, rows[0])
-        if candidate is None:
-            return roles
-        words = {row[candidate] for row in rows[1:] if len(row) == len(roles)}
-        return naming.with_label_by_words(roles, rows[0], numeric_columns(rows), words, self.options.vocabulary)
+        return titles_of(rows, self.options.vocabulary).labelled(roles)
 
     def label_names_classes(self) -> bool | None:
         """Return True if the label of a plain table names one of several classes; None if undecided."""
-        known = self.options.vocabulary
         for rows in (self.tables[delimiter] for delimiter in self._delimiters()):
             with suppress(FormatError):
                 roles = self._roles(rows)
                 if "label" in roles:
-                    words = {row[roles.index("label")] for row in rows[1:] if len(row) == len(roles)}
-                    return naming.label_names_classes(roles, rows[0], numeric_columns(rows), words, known)
+                    return titles_of(rows, self.options.vocabulary).label_names_classes(roles)
         return None
 
     def _has_values(self, roles: Sequence[str], need: ContentKind, delimiter: str) -> bool:
@@ -436,17 +430,22 @@ def with_names_of_rows(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> t
     return ("trial", *roles[1:]) if only_classes and are_names else tuple(roles)
 
 
+def titles_of(rows: Rows, vocabulary: Vocabulary) -> naming.Titles:
+    """Return the titles in the first row, and facts about the values below them."""
+
+    def words(at: int) -> set[str]:
+        return {row[at] for row in rows[1:] if len(row) == len(rows[0])}
+
+    return naming.Titles(rows[0], numeric_columns(rows), words, vocabulary)
+
+
 def meant_roles(roles: tuple[str, ...], rows: Rows, need: ContentKind) -> tuple[str, ...]:
     """Return the roles of the columns of a plain table for the needed kind."""
-    if need == "scores":
-        return naming.with_only_score(roles, rows[0], numeric_columns(rows))
-    if need not in ("class-scores", "class-key"):
-        return roles
-    labelled = naming.with_classes_of_label(roles)
-    if need == "class-key":
-        return labelled
-    found = with_names_of_rows(_with_classes(labelled, rows), rows)
-    return found if labelled == roles else naming.without_other_numbers(found, rows[0])
+    meant = titles_of(rows, naming.USUAL_WORDS).meant(roles, need)
+    if need != "class-scores":
+        return meant
+    found = with_names_of_rows(_with_classes(meant, rows), rows)
+    return found if meant == roles else naming.without_other_numbers(found, rows[0])
 
 
 def titled_roles(format: TextFormat, line: str, rows: Rows) -> tuple[str, ...] | None:

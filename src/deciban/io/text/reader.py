@@ -19,7 +19,7 @@ from deciban.errors import FormatError, InputError, in_lines, some_of, teller
 from deciban.io.columns import headers as naming
 from deciban.io.columns.values import assemble, same_names
 from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, TextFormat
-from deciban.io.source import BLANKS, clean_text, numbered_lines, without_comments
+from deciban.io.source import BLANKS, clean_text, end_of_lines, numbered_lines, without_comments
 from deciban.io.text import DELIMITERS, NO_NAN, is_number, odd_character, problem_of_score, shortened, split
 from deciban.trials import Origin
 from deciban.types import FloatArray
@@ -284,10 +284,7 @@ def _body(data: bytes, layout: Layout, name: str) -> bytes:
     data = without_comments(data)
     if layout.header is not None:
         first, _ = next(numbered_lines(data, name))
-        start = 0
-        for _ in range(first):
-            start = data.find(b"\n", start) + 1 or len(data)
-        data = data[start:]
+        data = data[end_of_lines(data, first) :]
     if b"\v" in data or b"\f" in data:
         data = data.translate(bytes.maketrans(b"\v\f", b"  "))
     if layout.delimiter != " " or layout.quoted:

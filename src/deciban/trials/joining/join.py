@@ -541,7 +541,7 @@ def _alike(tables: Sequence[Table]) -> list[Table]:
         names = f"{first.trials.origin.name} and {other.trials.origin.name}"
         if type(other) is not type(first):
             raise InputError(f"{names}: a {type(first).__name__} and a {type(other).__name__} cannot be merged.")
-        require_same_sides(other.trials, first.trials)
+        require_same_sides(other.trials.sides, other.trials.origin.name, first.trials.sides, first.trials.origin.name)
         if isinstance(other, Scores | ClassScores) and other.name != first.name:
             raise InputError(
                 f"{names}: scores of two systems, {first.name!r} and {other.name!r}. Only parts of one system can be "

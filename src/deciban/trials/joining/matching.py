@@ -352,22 +352,19 @@ def picked(score: ScoreArray, rows: IntArray | None, missing: Missing) -> ScoreA
     return chosen
 
 
-def require_same_sides(offered: Trials, wanted: Trials) -> None:
+def require_same_sides(offered: Sequence[str], name: str, wanted: Sequence[str], other: str) -> None:
     """Raise if trials have different identifiers.
 
     Raises
     ------
     KeyMismatchError
     """
-    if offered.sides == wanted.sides:
+    if offered == wanted:
         return
-    reason = (
-        f"{offered.origin.name} identifies a trial by {' and '.join(offered.sides)}, "
-        f"{wanted.origin.name} by {' and '.join(wanted.sides)}."
-    )
-    if ROW in (offered.sides, wanted.sides):
+    reason = f"{name} identifies a trial by {' and '.join(offered)}, {other} by {' and '.join(wanted)}."
+    if ROW in (offered, wanted):
         way = "Trials without names can only be matched by order: by_order=True (--by-order)."
-    elif {"side"} == set(offered.sides) ^ set(wanted.sides):
+    elif {"side"} == {*offered} ^ {*wanted}:
         way = "If the side is irrelevant, ignore it by naming the other columns: --columns or --key-columns."
     else:
         way = "Name the columns of both files."
@@ -383,7 +380,7 @@ def require_comparable(offered: Trials, wanted: Trials) -> None:
     ------
     KeyMismatchError
     """
-    require_same_sides(offered, wanted)
+    require_same_sides(offered.sides, offered.origin.name, wanted.sides, wanted.origin.name)
     if offered.sides != ROW or offered.n_rows is None or wanted.n_rows in (None, offered.n_rows):
         return
     raise KeyMismatchError(
