@@ -121,6 +121,39 @@ def test_t_dcf_of_files_is_the_sum_of_the_papers(edition, run):
         assert one["trials"] == {"targets": 300, "non-targets": len(CM[own])}
 
 
+def test_each_codec_has_its_own_verifier(here, run):
+    """The packages select targets and non-targets, too, and find the threshold of the verifier again."""
+    codecs = ("alaw", "gsm")
+    for name in ("key21.txt", "asvkey21.txt"):
+        lines = (here / name).read_text().splitlines()
+        (here / name).write_text("".join(f"{one.replace('alaw', codecs[i % 2])}\n" for i, one in enumerate(lines)))
+    (system,) = evaluated(run, f"{EDITIONS['2021']} --by codec")["systems"]
+    three = [*ASV["target"], *ASV["nontarget"], *ASV["A07"], *ASV["A19"]]
+    kinds = ["target"] * 200 + ["nontarget"] * 400 + ["spoof"] * 400
+    two = [*CM["bona"], *CM["A07"], *CM["A19"]]
+    for k, one in enumerate(system["conditions"]):
+        assert one["condition"] == {"codec": codecs[k]}
+        tar, non, spoof = (
+            [x for x, kind in list(zip(three, kinds, strict=True))[k::2] if kind == own]
+            for own in ("target", "nontarget", "spoof")
+        )
+        at, _ = closest(tar, non, rejects_equal=True)
+        rates = AsvErrors(
+            *(float(np.mean(one)) for one in (np.array(tar) < at, np.array(non) >= at, np.array(spoof) >= at))
+        )
+        bona, attacks = two[:300][k::2], two[300:][k::2]
+        least = spoofing.min_t_dcf(bona, attacks, asv=rates)
+        assert one["min_t_dcf"] == pytest.approx(least, abs=1e-12)
+        assert one["trials"] == {"targets": 150, "non-targets": 175}
+    lines = (here / "sasv.csv").read_text().splitlines()
+    (here / "sasv.csv").write_text("".join(f"{one},{codecs[i % 2] if i else 'codec'}\n" for i, one in enumerate(lines)))
+    (system,) = evaluated(run, "sasv.csv --preset sasv2022 --by codec")["systems"]
+    for one in system["conditions"]:
+        k = 1 - codecs.index(one["condition"]["codec"])
+        tar, non = three[:200][k::2], three[200:600][k::2]
+        assert one["sv_eer"] == pytest.approx(closest(tar, non, rejects_equal=False)[1], abs=1e-12)
+
+
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_intervals_of_the_t_dcf_surround_it_and_respect_its_floor(edition, run):

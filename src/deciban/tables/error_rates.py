@@ -57,7 +57,7 @@ def spoofing_tables(results: SpoofingResults, *, everything: bool = False) -> li
         cells = [percent(rate) for rate in (errors.p_miss, errors.p_fa, errors.p_fa_spoof)]
         row = (results.verifier.name, *cells, number(errors.threshold, 4))
         headings = ["verifier", "targets rejected", "non-targets accepted", "spoofs accepted", "threshold"]
-        has_scores = results.verifier.tar is not None
+        has_scores = results.verifier.scores is not None
         found.append(table(headings, [row], caption="at the threshold of its EER" if has_scores else "as given"))
     return found
 
