@@ -208,6 +208,13 @@ def test_single_scores_have_three_eers_and_the_a_dcf(run):
         assert system["sasv_eer"] == pytest.approx(closest(tar, everything, rejects_equal=False)[1], abs=1e-12)
 
 
+def test_a_verifier_alone_is_a_single_score(here, run):
+    (here / "asv.csv").write_text((here / "sasv.csv").read_text())
+    one, other = (evaluated(run, f"{name} --preset sasv2022")["systems"][0] for name in ("asv.csv", "sasv.csv"))
+    assert one["role"] == "single score"
+    assert one["min_a_dcf"] == other["min_a_dcf"]
+
+
 def test_one_table_of_asvspoof5_has_all_three_roles(here, run):
     rows = [
         ("target", 3.0, 2.0),

@@ -251,8 +251,14 @@ def print_conditions(results: Any, out: Console, *, everything: bool = True) -> 
             out.print("")
             say(out, f"{of}{'equalized over' if part in alone else 'by'} {part.title}", "bold")
             rows = condition_rows(one, part)
-            out.print(_table_of_metrics(rows, part, everything=everything))
             named, front = [(names, found) for names, _, found in rows], part.columns or ("trials",)
+            if leads_with_rates(results):
+                from deciban.tables.error_rates import biometric_rates  # loads metrics of spoofing, too
+
+                cells = [replace(found, name=", ".join(filter(None, names))) for names, found in named]
+                out.print(biometric_rates(cells, part.title))
+            else:
+                out.print(_table_of_metrics(rows, part, everything=everything))
             if len(one.pooled.point_names) > 1:
                 out.print(points_table(named, front, in_full=False, everything=everything))
             if one.pooled.kind == "two-class" and (by_rule := rule_table(named, front)) is not None:

@@ -109,7 +109,7 @@ def evaluate_spoofing_files(
     verifier, messages = _verifier(trials, asv, asv_key, asv_errors, chosen, say)
     roles = [trials.role(name) for name in trials.source.systems]
     if not set(roles) & {COUNTERMEASURE, SINGLE_SCORE}:
-        raise InputError("scores: only scores of a verifier. Name the scores of a countermeasure, or single scores.")
+        roles = [SINGLE_SCORE] * len(roles)  # a verifier alone
     told = tuple(one for one in (*trials.source.messages, *messages) if not is_moot(one))
     return results_of(trials, roles, edition, verifier, chosen, messages=told, progress=say)
 
