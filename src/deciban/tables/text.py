@@ -255,8 +255,7 @@ def print_conditions(results: Any, out: Console, *, everything: bool = True) -> 
             if leads_with_rates(results):
                 from deciban.tables.error_rates import biometric_rates  # loads metrics of spoofing, too
 
-                cells = [replace(found, name=", ".join(filter(None, names))) for names, found in named]
-                out.print(biometric_rates(cells, part.title))
+                out.print(biometric_rates([replace(x, name=", ".join(filter(None, n))) for n, x in named], part.title))
             else:
                 out.print(_table_of_metrics(rows, part, everything=everything))
             if len(one.pooled.point_names) > 1:

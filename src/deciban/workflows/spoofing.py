@@ -452,6 +452,10 @@ class _Evaluator:
         two = scores[rows & ~spoofs], scores[rows & spoofs]
         made = {"cm_eer": Measured.eer(found), "cllr": Measured.of(found, "cllr")}
         made |= {name: Measured.of(found, (name, 0)) for name in ("min_dcf", "act_dcf")}
+        limits = {name: 1.0 / int(name[5:]) for name in edition.countermeasure if name.startswith("bpcer")}
+        attacks = self.attacks(scores, rows & spoofs) if limits else {}
+        for name, limit in limits.items():
+            made[name] = Measured(spoofing.bpcer_at_apcer(two[0], attacks, max_apcer=limit))
         if verifier is not None:
             errors = verifier.errors
             weights, point = edition.weights(errors), edition.point(errors)
@@ -471,6 +475,14 @@ class _Evaluator:
             }
             made |= {name: Measured(of_scores[name]()) for name in OF_ITS_SCORES if name in edition.tandem}
         return found, edition.sorted(self.role, made)
+
+    def attacks(self, scores: AnyArray, rows: BoolArray) -> dict[str, AnyArray]:
+        """Return the scores of some spoofs by attack; all of them are one attack without a column with this name."""
+        listed = self.trials.batch.trials
+        if listed is None or "attack" not in listed.conditions:
+            return {"": scores[rows]}
+        names = np.asarray(listed.condition("attack").to_pylist(), dtype=str)[rows]
+        return {name: scores[rows][names == name] for name in np.unique(names).tolist()}
 
     def _single(self, at: int, rows: BoolArray) -> tuple[Evaluation, dict[str, Measured]]:
         spoofs, edition = self.trials.is_spoof, self.edition
