@@ -158,3 +158,11 @@ def test_a_limit_that_all_probes_meet_accepts_all():
     scores = [[5.0, 0.0], [1.0, 0.0], [0.2, 0.1], [0.1, 0.0]]
     (found,) = dir_fpir(scores, ["a", "x", "y", "z"], ["a", "b"], fpir=1.0)
     assert (found.threshold, found.n_false, found.fpir, found.rate) == (0.1, 3, 1.0, 1.0)
+
+
+def test_infinite_mates_are_identified_above_all_finite_scores():
+    scores = [[np.inf, 0.0], [0.0, 1.0], [3.0, 0.0], [2.0, 2.0]]
+    (found,) = dir_fpir(scores, ["a", "b", "x", "y"], ["a", "b"], fpir=0.0)
+    assert (found.rate, found.n_false, found.threshold) == (0.5, 0, np.inf)
+    (none,) = dir_fpir([*scores, [np.inf, 0.0]], ["a", "b", "x", "y", "z"], ["a", "b"], fpir=0.0)
+    assert (none.rate, none.n_false) == (0.0, 0)

@@ -48,6 +48,7 @@ VALID = {
     biometrics.differential: GROUPS,
     spoofing.apcer: ATTACKS | {"threshold": 0.1},
     spoofing.bpcer_at_apcer: ATTACKS | {"bona": TAR},
+    spoofing.acer: ATTACKS | {"bona": TAR, "threshold": 0.1},
 }
 
 ODD = (

@@ -121,6 +121,39 @@ def test_t_dcf_of_files_is_the_sum_of_the_papers(edition, run):
         assert one["trials"] == {"targets": 300, "non-targets": len(CM[own])}
 
 
+def test_each_codec_has_its_own_verifier(here, run):
+    """The packages select targets and non-targets, too, and find the threshold of the verifier again."""
+    codecs = ("alaw", "gsm")
+    for name in ("key21.txt", "asvkey21.txt"):
+        lines = (here / name).read_text().splitlines()
+        (here / name).write_text("".join(f"{one.replace('alaw', codecs[i % 2])}\n" for i, one in enumerate(lines)))
+    (system,) = evaluated(run, f"{EDITIONS['2021']} --by codec")["systems"]
+    three = [*ASV["target"], *ASV["nontarget"], *ASV["A07"], *ASV["A19"]]
+    kinds = ["target"] * 200 + ["nontarget"] * 400 + ["spoof"] * 400
+    two = [*CM["bona"], *CM["A07"], *CM["A19"]]
+    for k, one in enumerate(system["conditions"]):
+        assert one["condition"] == {"codec": codecs[k]}
+        tar, non, spoof = (
+            [x for x, kind in list(zip(three, kinds, strict=True))[k::2] if kind == own]
+            for own in ("target", "nontarget", "spoof")
+        )
+        at, _ = closest(tar, non, rejects_equal=True)
+        rates = AsvErrors(
+            *(float(np.mean(one)) for one in (np.array(tar) < at, np.array(non) >= at, np.array(spoof) >= at))
+        )
+        bona, attacks = two[:300][k::2], two[300:][k::2]
+        least = spoofing.min_t_dcf(bona, attacks, asv=rates)
+        assert one["min_t_dcf"] == pytest.approx(least, abs=1e-12)
+        assert one["trials"] == {"targets": 150, "non-targets": 175}
+    lines = (here / "sasv.csv").read_text().splitlines()
+    (here / "sasv.csv").write_text("".join(f"{one},{codecs[i % 2] if i else 'codec'}\n" for i, one in enumerate(lines)))
+    (system,) = evaluated(run, "sasv.csv --preset sasv2022 --by codec")["systems"]
+    for one in system["conditions"]:
+        k = 1 - codecs.index(one["condition"]["codec"])
+        tar, non = three[:200][k::2], three[200:600][k::2]
+        assert one["sv_eer"] == pytest.approx(closest(tar, non, rejects_equal=False)[1], abs=1e-12)
+
+
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_intervals_of_the_t_dcf_surround_it_and_respect_its_floor(edition, run):
@@ -173,6 +206,38 @@ def test_single_scores_have_three_eers_and_the_a_dcf(run):
         assert system["sv_eer"] == pytest.approx(closest(tar, non, rejects_equal=False)[1], abs=1e-12)
         everything = [*non, *ASV["A07"], *ASV["A19"]]
         assert system["sasv_eer"] == pytest.approx(closest(tar, everything, rejects_equal=False)[1], abs=1e-12)
+
+
+@pytest.mark.usefixtures("here")
+def test_presentation_attacks_have_rates_at_limits_of_every_attack(run):
+    """Without a column of attacks, all spoofs are one attack."""
+    (system,) = evaluated(run, "cm19.txt --preset iso30107 --by attack")["systems"]
+    (other,) = evaluated(run, "cm5.tsv --key key5.tsv --preset iso30107")["systems"]
+
+    def bpcer(attacks, limit):
+        at = [*sorted({*CM["bona"], *CM["A07"], *CM["A19"]}), math.inf]
+        fine = [t for t in at if all(share(own, lambda x, t=t: x >= t) <= limit for own in attacks)]
+        return min(share(CM["bona"], lambda x, t=t: x < t) for t in fine)
+
+    both = CM["A07"], CM["A19"]
+    for name, limit in (("bpcer10", 0.1), ("bpcer20", 0.05), ("bpcer100", 0.01)):
+        assert system[name] == bpcer(both, limit)
+        assert [one[name] for one in system["conditions"]] == [bpcer([own], limit) for own in both]
+        assert other[name] == bpcer([both[0] + both[1]], limit)
+    assert run("eval cm19.txt --preset iso30107 -q")[1].split()[:5] == [
+        "system",
+        "BPCER20",
+        "BPCER10",
+        "BPCER100",
+        "EER",
+    ]
+
+
+def test_a_verifier_alone_is_a_single_score(here, run):
+    (here / "asv.csv").write_text((here / "sasv.csv").read_text())
+    one, other = (evaluated(run, f"{name} --preset sasv2022")["systems"][0] for name in ("asv.csv", "sasv.csv"))
+    assert one["role"] == "single score"
+    assert one["min_a_dcf"] == other["min_a_dcf"]
 
 
 def test_one_table_of_asvspoof5_has_all_three_roles(here, run):
@@ -292,6 +357,32 @@ def test_the_tandem_eer_is_where_three_rates_are_closest(tar, non, spoof, bona, 
     least = min(spread for spread, _ in spreads)
     found = spoofing.t_eer(tar, non, spoof, bona=bona, cm_spoof=cm_spoof)[0]
     assert any(found == pytest.approx(mean, abs=1e-12) for spread, mean in spreads if spread <= least + 1e-12)
+
+
+@given(tar=SCORES, non=SCORES, spoof=SCORES, bona=SCORES, cm_spoof=SCORES, share_of=st.sampled_from([0.0, 0.5, 1.0]))
+def test_the_path_has_the_closest_rates_at_each_threshold_of_the_countermeasure(
+    tar, non, spoof, bona, cm_spoof, share_of
+):
+    path = spoofing.t_eer_path(tar, non, spoof, bona=bona, cm_spoof=cm_spoof, spoof_share=share_of)
+    known = dict(zip(path.cm_threshold.tolist(), path.eer.tolist(), strict=True))
+    for beside in [*sorted({*bona, *cm_spoof}), math.inf]:
+        passed, passed_spoof = share(bona, lambda x, t=beside: x >= t), share(cm_spoof, lambda x, t=beside: x >= t)
+        rates = [
+            (
+                1 - passed * share(tar, lambda x, t=at: x >= t),
+                (1 - share_of) * passed * share(non, lambda x, t=at: x >= t)
+                + share_of * passed_spoof * share(spoof, lambda x, t=at: x >= t),
+            )
+            for at in [*sorted({*tar, *non, *spoof}), math.inf]
+        ]
+        gap = min(abs(miss - wrong) for miss, wrong in rates)
+        if abs(rates[0][0] - rates[0][1]) > 1e-12:
+            assert (beside in known) == (rates[0][0] < rates[0][1])
+        elif share_of != 0.5:  # sums of thirds need not be equal to the last digit
+            assert beside in known
+        if beside in known:
+            means = [(miss + wrong) / 2 for miss, wrong in rates if abs(miss - wrong) <= gap + 1e-12]
+            assert any(known[beside] == pytest.approx(one, abs=1e-12) for one in means)
 
 
 def test_an_attack_that_the_verifier_does_not_accept_or_know_has_no_t_dcf(here, run):

@@ -156,6 +156,24 @@ def test_apcer_counts_accepted_attacks_and_bpcer_keeps_the_limit():
     assert spoofing.bpcer_at_apcer([1.0], {"A01": [math.inf]}, max_apcer=0.0) == 1.0
 
 
+@given(bona=SCORES, one=SCORES, other=SCORES, limit=st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]))
+def test_bpcer_is_the_least_at_thresholds_that_keep_the_limit_of_every_attack(bona, one, other, limit):
+    fine = [
+        at
+        for at in every_threshold(bona, one, other)
+        if max(share(scores, lambda x, at=at: x >= at) for scores in (one, other)) <= limit
+    ]
+    least = min(share(bona, lambda x, at=at: x < at) for at in fine)
+    assert spoofing.bpcer_at_apcer(bona, {"A01": one, "A02": other}, max_apcer=limit) == least
+
+
+@given(bona=SCORES, one=SCORES, other=SCORES, at=st.integers(-7, 7).map(float))
+def test_acer_is_the_mean_of_the_worst_attack_and_bona_fide(bona, one, other, at):
+    worst = max(share(scores, lambda x: x >= at) for scores in (one, other))
+    found = spoofing.acer(bona, {"A01": one, "A02": other}, threshold=at)
+    assert found == pytest.approx((worst + share(bona, lambda x: x < at)) / 2, abs=1e-15)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

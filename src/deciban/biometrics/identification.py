@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +64,7 @@ class IdentificationRate:
         Mated probes whose subject is among the best candidates, at or above the threshold; bounds are NaN with fewer
         than five effective subjects.
     threshold : float
-        Lowest score that is accepted; inf rejects all candidates.
+        Lowest score that is accepted; inf rejects all finite scores.
     n_identified, n_mated, n_false, n_nonmated : int
     """
 
@@ -258,9 +257,9 @@ def dir_fpir(
     rows = list[IdentificationRate]()
     for limit in limits.tolist():
         threshold = lowest_threshold(mate, false, limit)
-        some_pass = threshold < math.inf  # an infinite threshold rejects all candidates
-        event = is_listed & (mate >= threshold) & some_pass
-        n_false = int(np.count_nonzero(false >= threshold)) * some_pass
+        n_false = int(np.count_nonzero(false >= threshold))
+        some_pass = n_false <= limit * len(false) + 1e-9  # otherwise no threshold keeps the limit: reject all
+        event, n_false = is_listed & (mate >= threshold) & some_pass, n_false * some_pass
         rates = rates_by_unit([(event, units)], level)
         value, low, high = (float(one[0]) for one in (rates.value, rates.low, rates.high))
         counts: Any = {"n_identified": int(rates.n_events[0]), "n_mated": len(mate), "n_nonmated": len(false)}

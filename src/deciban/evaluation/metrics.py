@@ -199,6 +199,7 @@ SPOOFING = (
     Metric("sasv_eer", "SASV-EER", in_percent=True, is_of_ranks=True),
     Metric("sv_eer", "SV-EER", in_percent=True, is_of_ranks=True),
     Metric("spf_eer", "SPF-EER", in_percent=True, is_of_ranks=True),
+    *(Metric(f"bpcer{n}", f"BPCER{n}", in_percent=True, is_of_ranks=True) for n in (10, 20, 100)),
 )
 """Metrics that only protocols of spoofing have."""
 

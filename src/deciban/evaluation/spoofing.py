@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from deciban._lazy import registered
 from deciban.core.ranks.operating import OperatingPoint
@@ -16,9 +18,9 @@ from deciban.evaluation.one_system import Jsonable, as_object, has_llrs, plain, 
 from deciban.evaluation.preset_table import Preset
 from deciban.evaluation.results import Evaluation, Results
 from deciban.evaluation.uncertainty import Figure
-from deciban.spoofing import AsvErrors
+from deciban.spoofing import AsvErrors, asv_errors
 from deciban.spoofing.sasv import a_dcf_weights
-from deciban.spoofing.tandem import TDcfWeights, t_dcf_weights
+from deciban.spoofing.tandem import TDcfCosts, TDcfWeights
 
 COUNTERMEASURE, SINGLE_SCORE = "countermeasure", "single score"
 """Roles of systems: bona fide trials against spoofs, or targets against non-targets and spoofs."""
@@ -84,33 +86,36 @@ class Verifier:
     name : str
     errors : AsvErrors
         Error rates at its threshold.
-    tar, non, spoof : arrays or None
-        Its scores, if known.
-    spoof_values : mapping of str to sequence of str or None
-        Values of the columns of the spoofs.
+    scores : three arrays or None
+        Its scores of targets, non-targets and spoofs, if known.
+    values : mapping of str to three sequences of str or None
+        Values of the columns for the same trials.
     """
 
     name: str
     errors: AsvErrors
-    tar: Any = None
-    non: Any = None
-    spoof: Any = None
-    spoof_values: Mapping[str, Any] | None = None
+    scores: tuple[Any, ...] | None = None
+    values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
-    def errors_for(self, values: Mapping[str, str | None]) -> AsvErrors | None:
-        """Return the error rates with the spoofs that have these values; None if it accepts none of them.
+    def within(self, values: Mapping[str, str | None]) -> Verifier | None:
+        """Return the verifier for trials with these values, with its own threshold; None if it accepts no such spoof.
 
-        Columns that the verifier does not have do not count.
+        Columns that the verifier does not have do not count. Targets and non-targets count with any value if none of
+        them has the value, such as an attack.
         """
-        chosen = None
-        for column, value in values.items():
-            own = (self.spoof_values or {}).get(column)
-            is_it = None if own is None else own == value
-            chosen = is_it if chosen is None else chosen if is_it is None else chosen & is_it
-        if chosen is None:
-            return self.errors
-        is_accepted = self.spoof[chosen] >= self.errors.threshold
-        return replace(self.errors, p_fa_spoof=float(is_accepted.mean())) if is_accepted.any() else None
+        if self.scores is None:
+            return self
+        chosen = [np.ones(len(own), bool) for own in self.scores]
+        for column in {*values} & {*self.values}:
+            is_it = [own == values[column] for own in self.values[column]]
+            is_shared = bool(is_it[0].any() or is_it[1].any())
+            chosen = [
+                rows & (one | (not is_shared and k < 2))
+                for k, (rows, one) in enumerate(zip(chosen, is_it, strict=True))
+            ]
+        three = tuple(own[rows] for own, rows in zip(self.scores, chosen, strict=True))
+        errors = asv_errors(*three) if all(map(len, three)) else None
+        return None if errors is None or errors.p_fa_spoof == 0.0 else replace(self, errors=errors, scores=three)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +169,8 @@ class Edition:
 
     def weights(self, errors: AsvErrors) -> TDcfWeights:
         """Return the weights of the errors of a countermeasure."""
-        return t_dcf_weights(errors, **self.t_dcf)
+        costs = {name: value for name, value in self.t_dcf.items() if name != "edition"}
+        return TDcfCosts(**costs).weights(errors, self.t_dcf["edition"])
 
     def point(self, errors: AsvErrors) -> OperatingPoint | None:
         """Return the operating point whose normalized cost determines the t-DCF; None if an error costs nothing."""

@@ -1,6 +1,7 @@
 from deciban.spoofing.sasv import ADcfSurface as ADcfSurface
 from deciban.spoofing.sasv import Cascade as Cascade
 from deciban.spoofing.sasv import a_dcf_surface as a_dcf_surface
+from deciban.spoofing.sasv import acer as acer
 from deciban.spoofing.sasv import act_a_dcf as act_a_dcf
 from deciban.spoofing.sasv import apcer as apcer
 from deciban.spoofing.sasv import bpcer_at_apcer as bpcer_at_apcer

@@ -508,3 +508,32 @@ def bpcer_at_apcer(bona: ArrayLike, attacks: Mapping[str, ArrayLike], *, max_apc
     worst[-1] = 0.0
     p_miss = np.append(rejected(positive, at[:-1]), 1.0)
     return float(p_miss[int(np.argmax(worst <= max_apcer))])
+
+
+def acer(bona: ArrayLike, attacks: Mapping[str, ArrayLike], *, threshold: float) -> float:
+    """Return the average classification error rate: the mean of the largest APCER and the BPCER.
+
+    Parameters
+    ----------
+    bona : (n,) array_like
+        Scores of bona fide presentations; larger scores favour bona fide.
+    attacks, threshold
+        See `apcer`.
+
+    Returns
+    -------
+    float
+        A fraction. It is common in papers, but ISO/IEC 30107-3 reports both rates.
+
+    Raises
+    ------
+    InputError
+        If there are no scores of a kind, or the threshold is NaN.
+
+    Examples
+    --------
+    >>> acer([1.0, 2.0, 3.0, 4.0], {"replay": [0.0, 1.5], "synthesis": [2.5, 3.0, 0.0, 0.5]}, threshold=2.0)
+    0.375
+    """
+    worst = max(apcer(attacks, threshold=threshold).values())
+    return 0.5 * (worst + float(rejected(sorted_scores(bona, "bona"), np.array([threshold]))[0]))

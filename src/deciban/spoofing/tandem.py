@@ -149,39 +149,44 @@ class TDcfWeights:
         return cost / self.norm if normalize else cost
 
 
-def t_dcf_weights(
-    asv: AsvErrors,
-    edition: str,
-    *,
-    p_spoof: float = P_SPOOF,
-    p_non: float = P_NON,
-    c_miss: float = 1.0,
-    c_fa: float = 10.0,
-    c_fa_spoof: float = 10.0,
-) -> TDcfWeights:
-    """Return the weights of both errors of a countermeasure in tandem with a verifier.
+@dataclass(frozen=True, slots=True)
+class TDcfCosts:
+    """Priors and costs of the t-DCF; see `min_t_dcf`."""
 
-    Raises
-    ------
-    InputError
-        If a prior, a cost or the edition is invalid, or the countermeasure has no effect.
-    """
-    _validate.one_of(edition, "edition", get_args(Edition))
-    if not isinstance(asv, AsvErrors):
-        raise InputError(f"asv: got {type(asv).__name__}. Pass the error rates of the verifier: asv_errors(...).")
-    p_tar = target_prior(p_non, p_spoof)
-    require_costs(c_miss=c_miss, c_fa=c_fa, c_fa_spoof=c_fa_spoof)
-    verifier = p_tar * c_miss * asv.p_miss + p_non * c_fa * asv.p_fa
-    miss, fa = p_tar * c_miss - verifier, p_spoof * c_fa_spoof * asv.p_fa_spoof
-    found = TDcfWeights(verifier if edition == "2021" else 0.0, miss, fa)
-    if miss < 0.0:
-        raise InputError(
-            f"asv: with P_miss {asv.p_miss:.4g} and P_fa {asv.p_fa:.4g} the verifier costs more than rejecting all "
-            "trials, so that the t-DCF is not defined. Use another threshold of the verifier."
-        )
-    if found.norm <= 0.0:
-        raise InputError("asv: the verifier accepts no spoof, so that a countermeasure has no effect.")
-    return found
+    p_spoof: float = P_SPOOF
+    p_non: float = P_NON
+    c_miss: float = 1.0
+    c_fa: float = 10.0
+    c_fa_spoof: float = 10.0
+    c_miss_cm: float | None = None
+
+    def weights(self, asv: AsvErrors, edition: str) -> TDcfWeights:
+        """Return the weights of both errors of a countermeasure in tandem with a verifier.
+
+        Raises
+        ------
+        InputError
+            If a prior, a cost or the edition is invalid, or the countermeasure has no effect.
+        """
+        _validate.one_of(edition, "edition", get_args(Edition))
+        if not isinstance(asv, AsvErrors):
+            raise InputError(f"asv: got {type(asv).__name__}. Pass the error rates of the verifier: asv_errors(...).")
+        if self.c_miss_cm is not None and edition == "2021":
+            raise InputError("c_miss_cm: the form of 2021 has one cost of rejected targets, c_miss.")
+        miss_cm = self.c_miss if self.c_miss_cm is None else self.c_miss_cm
+        p_tar = target_prior(self.p_non, self.p_spoof)
+        require_costs(c_miss=self.c_miss, c_fa=self.c_fa, c_fa_spoof=self.c_fa_spoof, c_miss_cm=miss_cm)
+        verifier = p_tar * self.c_miss * asv.p_miss + self.p_non * self.c_fa * asv.p_fa
+        miss, fa = p_tar * miss_cm - verifier, self.p_spoof * self.c_fa_spoof * asv.p_fa_spoof
+        found = TDcfWeights(verifier if edition == "2021" else 0.0, miss, fa)
+        if miss < 0.0:
+            raise InputError(
+                f"asv: with P_miss {asv.p_miss:.4g} and P_fa {asv.p_fa:.4g} the verifier costs more than rejecting "
+                "all trials, so that the t-DCF is not defined. Use another threshold of the verifier."
+            )
+        if found.norm <= 0.0:
+            raise InputError("asv: the verifier accepts no spoof, so that a countermeasure has no effect.")
+        return found
 
 
 def require_costs(**costs: float) -> None:
@@ -222,6 +227,7 @@ def t_dcf_curve(
     c_miss: float = 1.0,
     c_fa: float = 10.0,
     c_fa_spoof: float = 10.0,
+    c_miss_cm: float | None = None,
 ) -> TDcfCurve:
     """Return the t-DCF at every threshold of the countermeasure.
 
@@ -231,7 +237,7 @@ def t_dcf_curve(
         Scores of the countermeasure; larger scores favour bona fide trials.
     asv : AsvErrors
         Error rates of the verifier.
-    edition, normalize, p_spoof, p_non, c_miss, c_fa, c_fa_spoof
+    edition, normalize, p_spoof, p_non, c_miss, c_fa, c_fa_spoof, c_miss_cm
         See `min_t_dcf`.
 
     Returns
@@ -249,8 +255,11 @@ def t_dcf_curve(
     >>> curve.threshold, curve.t_dcf.round(3)
     (array([0. , 1. , 1.5, 2. , inf]), array([1.   , 0.628, 2.831, 2.459, 4.661]))
     """
-    how = {"p_spoof": p_spoof, "p_non": p_non, "c_miss": c_miss, "c_fa": c_fa, "c_fa_spoof": c_fa_spoof}
-    weights = t_dcf_weights(asv, edition, **how)
+    weights = TDcfCosts(p_spoof, p_non, c_miss, c_fa, c_fa_spoof, c_miss_cm).weights(asv, edition)
+    return _curve(bona, spoof, weights, normalize=normalize)
+
+
+def _curve(bona: ArrayLike, spoof: ArrayLike, weights: TDcfWeights, *, normalize: bool) -> TDcfCurve:
     _validate.flag(normalize, "normalize")
     positive, negative = sorted_scores(bona, "bona"), sorted_scores(spoof, "spoof")
     thresholds = np.append(np.unique(np.concatenate((positive, negative))).astype(np.float64), np.inf)
@@ -271,6 +280,7 @@ def min_t_dcf(
     c_miss: float = 1.0,
     c_fa: float = 10.0,
     c_fa_spoof: float = 10.0,
+    c_miss_cm: float | None = None,
 ) -> float:
     """Return the minimum t-DCF of a countermeasure in tandem with a verifier (Kinnunen et al., 2020).
 
@@ -290,6 +300,8 @@ def min_t_dcf(
         Priors of spoofs and of non-targets; the rest are targets.
     c_miss, c_fa, c_fa_spoof : float
         Costs of a rejected target, an accepted non-target and an accepted spoof.
+    c_miss_cm : float, optional
+        Only 2019: cost of a target that the countermeasure rejects; by default ``c_miss``.
 
     Returns
     -------
@@ -307,8 +319,8 @@ def min_t_dcf(
     >>> round(min_t_dcf([1.0, 2.0], [0.0, 1.5], asv=AsvErrors(0.05, 0.05, 0.3)), 3)
     0.628
     """
-    how = {"p_spoof": p_spoof, "p_non": p_non, "c_miss": c_miss, "c_fa": c_fa, "c_fa_spoof": c_fa_spoof}
-    return float(t_dcf_curve(bona, spoof, asv=asv, edition=edition, normalize=normalize, **how).t_dcf.min())
+    weights = TDcfCosts(p_spoof, p_non, c_miss, c_fa, c_fa_spoof, c_miss_cm).weights(asv, edition)
+    return float(_curve(bona, spoof, weights, normalize=normalize).t_dcf.min())
 
 
 def act_t_dcf(
@@ -324,6 +336,7 @@ def act_t_dcf(
     c_miss: float = 1.0,
     c_fa: float = 10.0,
     c_fa_spoof: float = 10.0,
+    c_miss_cm: float | None = None,
 ) -> float:
     """Return the t-DCF of a countermeasure at a threshold.
 
@@ -333,7 +346,7 @@ def act_t_dcf(
         Scores of the countermeasure; larger scores favour bona fide trials.
     asv : AsvErrors
         Error rates of the verifier.
-    edition, normalize, p_spoof, p_non, c_miss, c_fa, c_fa_spoof
+    edition, normalize, p_spoof, p_non, c_miss, c_fa, c_fa_spoof, c_miss_cm
         See `min_t_dcf`.
     threshold : float, optional
         By default, the scores are log-likelihood ratios (in nats) of bona fide trials against spoofs, and the threshold
@@ -353,8 +366,7 @@ def act_t_dcf(
     >>> round(act_t_dcf([1.0, 2.0], [0.0, 1.5], asv=AsvErrors(0.05, 0.05, 0.3), threshold=0.5), 3)
     0.628
     """
-    how = {"p_spoof": p_spoof, "p_non": p_non, "c_miss": c_miss, "c_fa": c_fa, "c_fa_spoof": c_fa_spoof}
-    weights = t_dcf_weights(asv, edition, **how)
+    weights = TDcfCosts(p_spoof, p_non, c_miss, c_fa, c_fa_spoof, c_miss_cm).weights(asv, edition)
     _validate.flag(normalize, "normalize")
     if threshold is None:
         at = (

@@ -57,7 +57,7 @@ def spoofing_tables(results: SpoofingResults, *, everything: bool = False) -> li
         cells = [percent(rate) for rate in (errors.p_miss, errors.p_fa, errors.p_fa_spoof)]
         row = (results.verifier.name, *cells, number(errors.threshold, 4))
         headings = ["verifier", "targets rejected", "non-targets accepted", "spoofs accepted", "threshold"]
-        has_scores = results.verifier.tar is not None
+        has_scores = results.verifier.scores is not None
         found.append(table(headings, [row], caption="at the threshold of its EER" if has_scores else "as given"))
     return found
 
@@ -144,7 +144,7 @@ def _cells(
     return found
 
 
-def biometric_rates(systems: Sequence[Evaluation]) -> Table:
+def biometric_rates(systems: Sequence[Evaluation], heading: str = "system") -> Table:
     """Return a table of FNMR at limits of the FMR, the highest limit first, with numbers of errors."""
     unit = "log10" if all(one.axis == "log10" for one in systems) else "nats"
     rows = list[Sequence[str]]()
@@ -156,15 +156,8 @@ def biometric_rates(systems: Sequence[Evaluation]) -> Table:
             fmr = rate(row.errors.n_fa / row.errors.n_non)
             rows.append((one.name, f"{100 * row.limit:.6g} %", fmr, text, *counts, place))
     words = "FMR: no interval, as the threshold was chosen on these comparisons; threshold: accept at and above"
-    headings = [
-        "system",
-        "FMR at most",
-        "FMR",
-        "FNMR",
-        "false non-matches",
-        "false matches",
-        "threshold in log10" if unit == "log10" else "threshold",
-    ]
+    threshold = "threshold in log10" if unit == "log10" else "threshold"
+    headings = [heading, "FMR at most", "FMR", "FNMR", "false non-matches", "false matches", threshold]
     return table(headings, rows, caption=captioned(words, systems))
 
 
@@ -186,19 +179,10 @@ def forensic_metrics(systems: Sequence[Evaluation]) -> Table:
         cells += [with_interval(percent(one.eer), one, "eer"), number(one.curves.pav.deviation)]
         cells += [with_interval(rate(value), one, (name, 0)) for value, name in rates]
         rows.append((one.name, *cells))
-    headings = [
-        "system",
-        "Cllr",
-        "min Cllr",
-        "Cllr cal",
-        "EER (ROCCH)",
-        "devPAV",
-        "LR < 1, targets",
-        "LR > 1, non-targets",
-    ]
-    return table(
-        headings, rows, caption=captioned("Cllr in bits; Cllr cal = Cllr - min Cllr; devPAV in log10", systems)
-    )
+    evidence_of = ("LR < 1, targets", "LR > 1, non-targets")
+    headings = ["system", "Cllr", "min Cllr", "Cllr cal", "EER (ROCCH)", "devPAV", *evidence_of]
+    caption = captioned("Cllr in bits; Cllr cal = Cllr - min Cllr; devPAV in log10", systems)
+    return table(headings, rows, caption=caption)
 
 
 def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
@@ -210,12 +194,9 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
     ]
     least = ", ".join(f"{one.name} {number(one.requested.discrepancy, 2)}" for one in systems)
     words = "log10(reported LR / LR of the data): above 0, reported LRs are too large; inf: a class has no trials there"
-    return table(
-        ["system", "log10 LR", "targets", "non-targets", "discrepancy"],
-        rows,
-        n_left=2,
-        caption=f"{words}; [95 % fiducial limits, trials independent]; deviation that the data confirm: {least}",
-    )
+    intervals = "[95 % fiducial limits, trials independent]"
+    headings = ["system", "log10 LR", "targets", "non-targets", "discrepancy"]
+    return table(headings, rows, n_left=2, caption=f"{words}; {intervals}; deviation that the data confirm: {least}")
 
 
 def _discrepancy(row: CalibrationDiscrepancy) -> str:

@@ -254,8 +254,13 @@ def print_conditions(results: Any, out: Console, *, everything: bool = True) -> 
             out.print("")
             say(out, f"{of}{'equalized over' if part in alone else 'by'} {part.title.removesuffix('+-')}", "bold")
             rows = condition_rows(one, part)
-            out.print(_table_of_metrics(rows, part, everything=everything))
             named, front = [(names, found) for names, _, found in rows], part.columns or ("trials",)
+            if leads_with_rates(results):
+                from deciban.tables.error_rates import biometric_rates  # loads metrics of spoofing, too
+
+                out.print(biometric_rates([replace(x, name=", ".join(filter(None, n))) for n, x in named], part.title))
+            else:
+                out.print(_table_of_metrics(rows, part, everything=everything))
             if len(one.pooled.point_names) > 1:
                 out.print(points_table(named, front, in_full=False, everything=everything))
             if one.pooled.kind == "two-class" and (by_rule := rule_table(named, front)) is not None:

@@ -30,7 +30,7 @@ from deciban.io.recognition import Recognized, readable_as, recognize
 from deciban.io.source import single_files
 from deciban.spoofing import AsvErrors
 from deciban.trials.sources import Chunk, LoadedPartition, ShardSource
-from deciban.types import BoolArray, FloatArray, IntArray, Progress
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from deciban.workflows.inputs import Paths, paths_of, read_joined
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options, Reading
@@ -41,9 +41,6 @@ _SPOOFS = frozenset({"spoof", "attack", "fake", "forged", "forgery"})
 
 _ROLES = {"cm": COUNTERMEASURE, "asv": "verifier"}
 """Roles of columns of one table with scores of several systems, as in ASVspoof 5; other columns are single scores."""
-
-_ASV_2021 = "enroll,test,=codec,=trans,=attack,label,=trim,=subset"
-"""Columns of the key of the verifier in ASVspoof 2021."""
 
 
 def evaluate_spoofing_files(
@@ -112,7 +109,7 @@ def evaluate_spoofing_files(
     verifier, messages = _verifier(trials, asv, asv_key, asv_errors, chosen, say)
     roles = [trials.role(name) for name in trials.source.systems]
     if not set(roles) & {COUNTERMEASURE, SINGLE_SCORE}:
-        raise InputError("scores: only scores of a verifier. Name the scores of a countermeasure, or single scores.")
+        roles = [SINGLE_SCORE] * len(roles)  # a verifier alone
     told = tuple(one for one in (*trials.source.messages, *messages) if not is_moot(one))
     return results_of(trials, roles, edition, verifier, chosen, messages=told, progress=say)
 
@@ -244,30 +241,20 @@ class LabelledTrials:
             return COUNTERMEASURE
         return _ROLES.get(name.casefold().replace("_", "-").removesuffix("-score"), SINGLE_SCORE)
 
-    def three(self, system: int) -> tuple[Any, Any, Any]:
-        """Return the scores of targets, non-targets and spoofs."""
-        scores, truth = self.batch.scores[system], self.batch.labels
-        return scores[truth], scores[~truth & ~self.is_spoof], scores[self.is_spoof]
+    def of_kinds(self, values: AnyArray) -> tuple[AnyArray, ...]:
+        """Return the values of targets, non-targets and spoofs."""
+        return tuple(values[self.kinds == k] for k in range(3))
 
     @property
     def kinds(self) -> IntArray:
         """Kinds of the trials: 0 for targets, 1 for non-targets, 2 for spoofs."""
         return np.where(self.is_spoof, 2, np.where(self.batch.labels, 0, 1))
 
-    def pairs(self) -> list[Any]:
-        """Return the scores of all systems as columns, for targets, non-targets and spoofs."""
-        return [self.batch.stacked[self.kinds == k] for k in range(3)]
-
     def with_system(self, name: str, scores: FloatArray) -> LabelledTrials:
         """Return the trials with scores in nats of one more system."""
         source = replace(self.source, systems=(*self.source.systems, name), units=(*self.source.units, "nats"))
         chunk = replace(self.batch, scores=(*self.batch.scores, scores))
         return replace(self, source=_held(source, chunk))
-
-    def two(self, system: int) -> tuple[Any, Any]:
-        """Return the scores of bona fide trials and spoofs."""
-        scores = self.batch.scores[system]
-        return scores[~self.is_spoof], scores[self.is_spoof]
 
 
 def reading_of_two(reading: Reading) -> Reading:
@@ -339,14 +326,14 @@ def _as_errors(rates: Any) -> AsvErrors:
 
 def _verifier_of(trials: LabelledTrials, system: int) -> Verifier:
     """Return a verifier with its errors at the threshold of its EER."""
-    three = trials.three(system)
-    values, listed = dict[str, Any](), trials.batch.trials
+    three, listed = trials.of_kinds(trials.batch.scores[system]), trials.batch.trials
+    values = dict[str, tuple[AnyArray, ...]]()
     if listed is not None:
         for name in listed.conditions:
-            values[name] = np.asarray(listed.condition(name).to_pylist(), dtype=object)[trials.is_spoof]
+            values[name] = trials.of_kinds(np.asarray(listed.condition(name).to_pylist(), dtype=object))
     if "source" in values:
         values["attack"] = values["source"]
-    return Verifier(trials.source.systems[system], spoofing.asv_errors(*three), *three, values)
+    return Verifier(trials.source.systems[system], spoofing.asv_errors(*three), three, values)
 
 
 def _reading_of_verifier(asv: Any, key: Any, options: Options) -> Options:
@@ -364,13 +351,9 @@ def _reading_of_verifier(asv: Any, key: Any, options: Options) -> Options:
             f"asv: {display_name(asv)} does not have the labels target, nontarget and spoof. Name a key of its trials "
             "(asv_key=, --asv-key)."
         )
-    rows = _first_rows(found)
-    role, layout = "" if key is None else "key_", dict[str, Any]()
     if _is_verifier_of_2019(found):
-        layout = {f"{role}format": "asvspoof2019-asv"}
-    elif rows and all(len(row) == 8 and row[5] in ("target", "nontarget", "spoof") for row in rows):
-        layout = {f"{role}columns": _ASV_2021}
-    known = replace(known, **layout)
+        name = "asvspoof2019-asv"
+        known = replace(known, format=name) if key is None else replace(known, key_format=name)
     if known.where:
         held = _labels(asv if key is None else key, known, of_key=key is not None)
         own = {} if held.key is None else held.key.trials.conditions
@@ -378,13 +361,10 @@ def _reading_of_verifier(asv: Any, key: Any, options: Options) -> Options:
     return replace(options, reading=known, split=type(options.split)())
 
 
-def _first_rows(found: Recognized) -> list[list[str]]:
-    return [line.split() for line in found.files[0].lines[:_FIRST]]
-
-
 def _is_verifier_of_2019(found: Recognized) -> bool:
     """Return True for scores of a verifier in ASVspoof 2019."""
-    return any(row[:1] == ["bonafide"] and row[1:2] in (["target"], ["nontarget"]) for row in _first_rows(found))
+    rows = (line.split()[:2] for line in found.files[0].lines[:_FIRST])
+    return any(row in (["bonafide", "target"], ["bonafide", "nontarget"]) for row in rows)
 
 
 _FIRST = 100
@@ -465,14 +445,19 @@ class _Evaluator:
     def _countermeasure(
         self, at: int, rows: BoolArray, values: Mapping[str, str | None]
     ) -> tuple[Evaluation, dict[str, Measured]]:
-        edition, verifier = self.edition, self.verifier
-        errors = None if verifier is None else verifier.errors_for(values)
+        edition = self.edition
+        verifier = None if self.verifier is None else self.verifier.within(values)
         found = self.evaluated(at, rows, self.options.figures.operating_points)
         scores, spoofs = self.trials.batch.scores[at], self.trials.is_spoof
         two = scores[rows & ~spoofs], scores[rows & spoofs]
         made = {"cm_eer": Measured.eer(found), "cllr": Measured.of(found, "cllr")}
         made |= {name: Measured.of(found, (name, 0)) for name in ("min_dcf", "act_dcf")}
-        if errors is not None:
+        limits = {name: 1.0 / int(name[5:]) for name in edition.countermeasure if name.startswith("bpcer")}
+        attacks = self.attacks(scores, rows & spoofs) if limits else {}
+        for name, limit in limits.items():
+            made[name] = Measured(spoofing.bpcer_at_apcer(two[0], attacks, max_apcer=limit))
+        if verifier is not None:
+            errors = verifier.errors
             weights, point = edition.weights(errors), edition.point(errors)
             costs = None if point is None else self.evaluated(at, rows, [point])
             less, floor = min(weights.miss, weights.fa) / weights.norm, weights.floor / weights.norm
@@ -481,8 +466,8 @@ class _Evaluator:
             ):
                 value = compute(*two, asv=errors, **edition.t_dcf)
                 made[name] = Measured(value, costs, (of, 0), less, floor)
-        if verifier is not None and verifier.tar is not None and not values:
-            three, own = (verifier.tar, verifier.non, verifier.spoof), {"bona": two[0], "cm_spoof": two[1]}
+        if verifier is not None and verifier.scores is not None:
+            three, own = verifier.scores, {"bona": two[0], "cm_spoof": two[1]}
             both: Any = {**own, **edition.a_dcf}
             of_scores = {
                 "t_eer": lambda: spoofing.t_eer(*three, **own)[0],
@@ -490,6 +475,14 @@ class _Evaluator:
             }
             made |= {name: Measured(of_scores[name]()) for name in OF_ITS_SCORES if name in edition.tandem}
         return found, edition.sorted(self.role, made)
+
+    def attacks(self, scores: AnyArray, rows: BoolArray) -> dict[str, AnyArray]:
+        """Return the scores of some spoofs by attack; all of them are one attack without a column with this name."""
+        listed = self.trials.batch.trials
+        if listed is None or "attack" not in listed.conditions:
+            return {"": scores[rows]}
+        names = np.asarray(listed.condition("attack").to_pylist(), dtype=str)[rows]
+        return {name: scores[rows][names == name] for name in np.unique(names).tolist()}
 
     def _single(self, at: int, rows: BoolArray) -> tuple[Evaluation, dict[str, Measured]]:
         spoofs, edition = self.trials.is_spoof, self.edition
@@ -504,7 +497,7 @@ class _Evaluator:
             "min_a_dcf": Measured.of(costs, ("min_dcf", 0), spoofing.min_a_dcf(*three, **edition.a_dcf)),
             "act_a_dcf": Measured.of(costs, ("act_dcf", 0), spoofing.act_a_dcf(*three, **edition.a_dcf)),
         }
-        if not rows.all():
+        if rows[~spoofs].all() and not rows.all():
             del made["sv_eer"]  # spoofs do not change it
         return found, edition.sorted(self.role, made)
 

@@ -179,7 +179,7 @@ def fuse_spoofing_files(
     llrs = None if crossed is None or listed is None else Scores(listed, crossed[:, 0])
     if test_scores:
         tests = _pair_of(LabelledTrials.read(paths_of(test_scores, also=(test_key,)), test_key, chosen, say))
-        best = spoofing.min_cascade_a_dcf(*tests.pairs(), **edition.a_dcf)
+        best = spoofing.min_cascade_a_dcf(*tests.of_kinds(tests.batch.stacked), **edition.a_dcf)
     other = None if tests is None else compare(tests, trained.transform(tests.batch.stacked), best)
     told += () if other is None else other.results.messages
     messages = tuple(one for one in dict.fromkeys(told) if not is_moot(one))
@@ -262,7 +262,7 @@ def _pair_of(trials: LabelledTrials) -> LabelledTrials:
 
 def _swapped(trials: LabelledTrials) -> tuple[Message, ...]:
     """Return a warning if the first system seems to be the verifier."""
-    cm, asv = (auc(*trials.three(k)[:2]) for k in (0, 1))
+    cm, asv = (auc(*trials.of_kinds(scores)[:2]) for scores in trials.batch.scores)
     if cm <= asv:
         return ()
     one, other = trials.source.systems

@@ -243,7 +243,7 @@ class Statement(Jsonable):
             low, high = self.interval
             is_cut = self.limits is not None and (low <= self.limits[0] or high >= self.limits[1])
             cut = "; it ends at a limit of the model" if is_cut else ""
-            found.append(("interval", f"LR {_lr(low)} to {_lr(high)}; log10 LR {_log10(low)} to {_log10(high)}{cut}"))
+            found.append(("interval", f"LR {_lr(low)} to {_lr(high)}; {_on_both(low, high)}{cut}"))
         if self.model is not None:
             found += self._about_model()
         meaning = "the LR is about the findings, given each proposition, not about the probability of a proposition"
@@ -254,8 +254,7 @@ class Statement(Jsonable):
         found = [("limits", "none: the model can state LRs larger than its training data support")]
         if self.limits is not None:
             low, high = self.limits
-            ends = f"log10 LR {_log10(low)} to {_log10(high)}"
-            words = f"the model gives no LR below {_lr(low)} or above {_lr(high)} ({ends})"
+            words = f"the model gives no LR below {_lr(low)} or above {_lr(high)} ({_on_both(low, high)})"
             if self.given != self.llr:
                 words += f"; log10 LR {_log10(self.given)} was reduced to {_log10(self.llr)}"
             found = [("limits", words)]
@@ -310,6 +309,11 @@ def _lr(llr: float, borders: Sequence[float] = ()) -> str:
 
 def _log10(llr: float) -> str:
     return f"{llr / math.log(10.0):.2f}"
+
+
+def _on_both(low: float, high: float) -> str:
+    """Write bounds as common and as natural logarithms."""
+    return f"log10 LR {_log10(low)} to {_log10(high)}; llr {low:.4g} to {high:.4g} nats"
 
 
 def statement(

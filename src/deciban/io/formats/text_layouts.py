@@ -84,6 +84,11 @@ def has_asvspoof_names(rows: Sequence[Sequence[str]]) -> bool:
     return len(rows[0]) > 2 or all(row[0][:5] in ("LA_E_", "PA_E_", "DF_E_") for row in rows)
 
 
+def has_asvspoof_attacks(rows: Sequence[Sequence[str]]) -> bool:
+    """Return True if the second column has names as in ASVspoof, and the third one has no numbers."""
+    return all(re.match("((LA|PA|DF)_)?[TDE]_", row[1]) and not is_number(row[2]) for row in rows)
+
+
 _Columns: TypeAlias = dict[str, pa.Array]
 _CLAIMED, _REAL, _PROBE = "=claimed_id", "=real_id", "=probe_subject_id"
 _REFERENCES = ("=bio_ref_template_id", "=bio_ref_reference_id")

@@ -41,7 +41,7 @@ _OTHER_KINDS: Mapping[ContentKind | None, tuple[ContentKind, ...]] = {
 }
 """Kinds of tables that a file may contain if files were swapped."""
 
-_SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
+_SPOOFING_WORDS, _VERIFIER_WORDS = {"bonafide", "bona-fide", "spoof"}, {"target", "nontarget"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +374,7 @@ def _fits(rows: Rows, roles: tuple[str, ...], options: InputOptions, format: Tex
     if roles == ("trial", "score", "label") and all(row[1].isdigit() for row in regular):
         return False  # whole numbers between a name and a label are names
     spoofing = format.words[0] in _SPOOFING_WORDS
-    if len(roles) > 3 and spoofing != bool(labels & _SPOOFING_WORDS):
+    if len(roles) > 3 and spoofing != bool(labels & _SPOOFING_WORDS and not labels & _VERIFIER_WORDS):
         return False
     return format.plausible is None or format.plausible(regular)
 
