@@ -256,7 +256,9 @@ class PairedUnits:
         influences[np.abs(influences) <= ROUNDING * max(abs(one.value), abs(other.value))] = 0.0
         error = float(self.standard_error(influences))
         value = float(without_rounding(one.value, other.value))
-        corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
+        corrected = (
+            None if None in (one.corrected, other.corrected) else (one.corrected or 0.0) - (other.corrected or 0.0)
+        )
         plain = Estimate(value, error, self.n_units, "identity", degrees=fewest_degrees((one, other)))
         drawn = self._replicates(figure)
         is_skewed = error > 0.0 and not any(
@@ -306,10 +308,6 @@ def t_test(value: float, standard_error: float, degrees: float) -> float:
     if standard_error == 0.0:
         return 0.0
     return float(2.0 * special.stdtr(degrees, -abs(value) / standard_error))
-
-
-def _less(one: float | None, other: float | None) -> float:
-    return (one or 0.0) - (other or 0.0)
 
 
 def _of_replicates(drawn: FloatArray, plain: Estimate, level: float) -> Interval:

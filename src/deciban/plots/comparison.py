@@ -214,7 +214,7 @@ def _of_one_figure(found: Sequence[tuple[str, FigureDifference]], ax: Axes | Non
     canvas.draw_rows([[(one.estimate, one.low, one.high) for one in intervals]], 0.0)
     first = found[0][1]
     label = f"Difference of {first.words}"
-    if _is_share(first):
+    if metric_of(first.figure).in_percent:
         canvas.ax.xaxis.set_major_formatter(in_percent)
         label = f"{label} (%)"
     return canvas.finish(label, "", has_legend=False)
@@ -263,10 +263,6 @@ def _shares(comparison: Comparison) -> list[list[FigureDifference | None]]:
 def _no_figure(comparison: Comparison, figure: str) -> InputError:
     known = dict.fromkeys(one.name for pair in comparison.pairs for one in pair.figures)
     return InputError(f"figure: the comparison has no {figure}. Use one of {', '.join(known)}.")
-
-
-def _is_share(one: FigureDifference) -> bool:
-    return metric_of(one.figure).in_percent
 
 
 def difference_curve(

@@ -39,9 +39,6 @@ MOST_CLASSES = 30
 _MOST_DRAWN, _LOWEST = 30_000, -99.0
 """Log-likelihoods for the segments of all systems, and their lower limit."""
 
-_ROOM_OF_ONE = 150
-"""Typical characters for each pair of classes of a system in a condition, with decisions at some priors."""
-
 _FIGURES = ("cllr", "min_cllr", "calibration_loss", "error_rate", "c_avg", "brier")
 """Metrics of the map of conditions, at the prior of the evaluation."""
 

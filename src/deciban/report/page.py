@@ -498,7 +498,11 @@ def worth_section(page: page_tables.Page) -> dict[str, Any] | None:
     about = [_FUSION["training"], _FUSION["rows"][_form_of(model)]]
     about += [_FUSION["other_trials"]] if found.is_of_training is False else []
     about += [] if found.analysis is None else _objective_gain(found.analysis)
-    about += [page_tables.TWO_CLASS["weighted"]] if any(map(_is_weighted, (*found.dev, *found.eval))) else []
+    about += (
+        [page_tables.TWO_CLASS["weighted"]]
+        if any(getattr(one, "is_weighted", False) for one in (*found.dev, *found.eval))
+        else []
+    )
     first = _figures(found.dev[0])
 
     def cells(one: Any) -> list[str]:
@@ -556,7 +560,3 @@ def _figures(one: Any) -> dict[str, str]:
 
 def _n_trials(one: Any) -> str:
     return count(float(one.counts.sum()) if one.kind == "classes" else one.n_tar + one.n_non)
-
-
-def _is_weighted(one: Any) -> bool:
-    return bool(getattr(one, "is_weighted", False))  # multiclass metrics always include weights

@@ -150,6 +150,15 @@ def sample_jsonl(source: Source, *columns: str) -> list[list[str]]:
     return columnar.ends_of(table.select(list(columns)), last.select(list(columns)))
 
 
+def write_jsonl(contents: Contents, stream: IO[bytes]) -> WrittenContents:
+    """Write JSON lines; infinite scores are ``Infinity`` and ``-Infinity``, as Python writes and reads them."""
+    table = columnar.table_of(contents)
+    for batch in table.to_batches(max_chunksize=1 << 16):
+        rows = (json.dumps(row, ensure_ascii=False, default=str) for row in batch.to_pylist())
+        stream.write("".join(f"{row}\n" for row in rows).encode())
+    return columnar.written_of(contents, table)
+
+
 def _first(source: Source) -> pa.Table:
     """Return the first objects as a table; for an array, all objects."""
     data = source.data
