@@ -515,7 +515,7 @@ def classifier_tables(systems: Sequence[Evaluation]) -> Iterator[Table]:
     found = [(one, values) for one in systems for values in one.requested.classifier]
     captions = (
         "at the share of targets in the data; decisions at posterior 0.5; best F1: at its best threshold",
-        "posteriors at the share of targets; ECE and ACE (15 bins) are 0 without information; log loss in nats",
+        "posteriors at the share of targets; ECE, ACE and MCE (15 bins) are 0 without information; log loss in nats",
     )
     for labels, words in zip(OF_CLASSIFIERS, captions, strict=True) if found else ():
         rows = [
