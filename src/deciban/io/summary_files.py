@@ -407,15 +407,13 @@ def write_summary(head: SummaryHead, tables: Iterable[Columns], path: PathLike) 
 
 def _write_rows(tables: Iterable[Columns], target: Any, metadata: Mapping[bytes, bytes] | None = None) -> None:
     """Write rows with compression for sorted numbers."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     with ExitStack() as closing:
         file: Any = None
         for rows in tables:
-            table = pa.table({name: of_numpy(values) for name, values in rows.items()}).replace_schema_metadata(
-                metadata
-            )
+            columns = {name: of_numpy(values) for name, values in rows.items()}
+            table = pa.table(columns, metadata=metadata)
             if file is None:
                 floats = [name for name, values in rows.items() if values.dtype.kind == "f"]
                 others = [name for name in rows if name not in floats]
