@@ -116,7 +116,7 @@ CALLS = [
     "decide a.txt --costs costs.toml --prior 0.1 --key key.txt -o decisions.csv",
     "objective --range 0.001 0.01",
     "export calibration.json --to python -o llr.py",
-    "export calibration.json --to json -o llr.json",
+    "export calibration.json --to json-table -o llr.json",
     "statement --llr 5.8 --propositions same different --scale enfsi2015 --interval 4 7",
     "statement --llr -0.2 --propositions same different",
     "check saved.json --require eer<=1",

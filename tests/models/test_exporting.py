@@ -221,7 +221,7 @@ def test_the_command_writes_each_form(tmp_path, run, monkeypatch):
     namespace = {}
     exec(out, namespace)  # noqa: S102
     assert namespace["llr"](0.5) == load_model("model.json").transform([0.5])[0]
-    assert run("export model.json --to json -o table.json")[0] == 0
+    assert run("export model.json --to json-table -o table.json")[0] == 0
     assert json.loads((tmp_path / "table.json").read_text())["deciban_export"] == 1
     code, out, err = run("export model.json --to python -o model.json")
     assert (code, out) == (2, "")

@@ -29,7 +29,7 @@ class Recorder:
         self.steps.add(step)
 
     def log_artifact(self, path):
-        self.files[Path(path).name] = Path(path).read_text()
+        self.files[Path(path).name] = Path(path).read_bytes()
 
 
 class WandbRun:
@@ -42,7 +42,7 @@ class WandbRun:
         self.metrics |= metrics
 
     def log_artifact(self, path, name, type):  # noqa: A002
-        self.files[f"{name} {type}"] = Path(path).read_text()
+        self.files[f"{name} {type}"] = Path(path).read_bytes()
 
 
 class Client:
@@ -81,26 +81,28 @@ def test_metrics_and_the_page_are_logged(make, result):
     run = make()
     result.log_to(run, prefix="dev ")
     assert run.metrics == logged_metrics(result, "dev ")
-    ((name, page),) = run.files.items()
+    *pictures, (name, page) = run.files.items()
     assert name.startswith("dev-deciban")
-    assert page.startswith("<!DOCTYPE html>") or "<html" in page[:200]
+    assert b"<html" in page[:200]
+    assert len(pictures) == 2
+    assert all(name.startswith("dev-") and data.startswith(b"\x89PNG") for name, data in pictures)
     again = make()
-    result.log_to(again, page=False)
+    result.log_to(again, page=False, curves=False)
     assert not again.files
 
 
 def test_steps_and_clients():
     run, client = Recorder(), Client()
-    ONE.log_to(run, page=False, step=3)
+    ONE.log_to(run, page=False, curves=False, step=3)
     assert run.steps == {3}
     ONE.log_to((client, "abc"), step=5)
     assert client.metrics["abc", "eer", 5] == ONE.eer
-    assert client.files == [("abc", "deciban.html")]
+    assert client.files == [("abc", name) for name in ("det.png", "bayes_error.png", "deciban.html")]
 
 
 def test_infinite_metrics_are_left_out():
     run = Recorder()
-    deciban.evaluate([math.inf, 1.0], [math.inf, 0.0]).log_to(run, page=False)
+    deciban.evaluate([math.inf, 1.0], [math.inf, 0.0]).log_to(run, page=False, curves=False)
     assert "cllr" not in run.metrics
     assert "eer" in run.metrics
 
@@ -119,6 +121,8 @@ def test_the_real_mlflow_takes_them(tmp_path, monkeypatch):
     with mlflow.start_run() as run:
         ONE.log_to(mlflow, prefix="a/", page=False)
         ONE.log_to(run)
+    stored = {one.path for one in mlflow.MlflowClient().list_artifacts(run.info.run_id)}
+    assert stored == {"a-det.png", "a-bayes_error.png", "det.png", "bayes_error.png", "deciban.html"}
     made = mlflow.get_run(run.info.run_id).data.metrics
     assert made == pytest.approx(logged_metrics(ONE) | logged_metrics(ONE, "a/"))
 
@@ -129,4 +133,5 @@ def test_the_real_wandb_takes_them(tmp_path, monkeypatch):
     run = wandb.init(project="test", mode="offline", dir=str(tmp_path))
     ONE.log_to(run)
     assert run.summary["eer"] == ONE.eer
+    assert run.summary["det"]["format"] == "png"
     run.finish()

@@ -30,11 +30,14 @@ def test_data_frames_have_the_functions_as_methods(frame):
     assert trained.model.scale_ == deciban.calibrate(COLUMNS, score="llr", label="is_target").model.scale_
 
 
-def test_a_relation_of_duckdb_is_a_table():
-    """An object with fetch_arrow_table, as relations of DuckDB; DuckDB itself is not installed here."""
-
+def test_relations_of_duckdb_and_what_has_only_its_method_are_tables():
     class Relation:
         def fetch_arrow_table(self):
             return pa.table(COLUMNS)
 
     assert deciban.evaluate(Relation(), score="llr", label="is_target").n_tar == 30
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    with duckdb.connect() as connection:
+        connection.register("trials", pa.table(COLUMNS))
+        found = connection.sql("select llr, is_target from trials where other < 9")
+        assert deciban.evaluate(found, score="llr", label="is_target").n_tar == 30

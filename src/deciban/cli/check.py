@@ -91,7 +91,6 @@ def _print(found: Sequence[tuple[str, Check]], is_validation: bool) -> None:  # 
             click.echo(f"::error title=deciban check::{one_line(str(one)).replace('%', '%25')}")
     if not is_validation:
         return
-    from deciban import tables
     from deciban.evaluation.saved import CHARACTERISTICS
 
     rows = [
@@ -159,8 +158,6 @@ def leaderboard_command(
         read: dict[str, list[Any]] = {"results": list(dict.fromkeys(one.origin for _, one in runs)), "output": [output]}
         print_json({"leaderboards": [plain(one.to_dict()) for one in boards]}, files=read, messages=said)
         return
-    from deciban import tables
-
     out = tables.console(shown.table_style, stderr=output == "-")
     for one in boards:
         out.print(tables.leaderboard_table(one))

@@ -339,7 +339,7 @@ def _decisions_for_json(table: Any, application: Any, lines: list[str], found: D
 def export_command(model: str, *, target: str, output: str, as_json: bool) -> None:
     """Write a trained model for use outside of deciban.
 
-    python: a module with one function of about ten lines, which needs only the standard library. json: a table of
+    python: a module with one function of about ten lines, which needs only the standard library. json-table: a table of
     steps, each with its numbers. onnx: a model for ONNX runtimes, in double precision (needs the package onnx).
 
     \b
@@ -355,7 +355,8 @@ def export_command(model: str, *, target: str, output: str, as_json: bool) -> No
     require_one_stream([model])
     refuse_overwriting([output], [model])
     found = exported(load_model(model))
-    content = found.to_onnx() if target == "onnx" else getattr(found, f"to_{target}")().encode()
+    text = found.to_json if target == "json-table" else found.to_python
+    content = found.to_onnx() if target == "onnx" else text().encode()
     with plainly_opened(output) as stream:
         stream.write(content)
     if as_json:

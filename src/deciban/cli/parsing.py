@@ -376,10 +376,6 @@ def _offering(words: Callable[[click.Context, str], Iterable[str]], *, or_files:
     return complete
 
 
-def _formats() -> list[str]:
-    return list(tomllib.loads((_PACKAGE / "io/formats/formats.toml").read_text("utf-8")))
-
-
 def _presets() -> list[str]:
     files = sorted((_PACKAGE / "evaluation/preset_files").glob("*.toml"))
     return [word for one in files for word in (one.stem, *tomllib.loads(one.read_text("utf-8")).get("aliases", ()))]
@@ -464,7 +460,7 @@ def _roles(columns: Columns) -> Completer:
 _OF_KEY = _columns("key", "scores", "source")
 _OF_SCORES = _columns("scores", "source", "files", "submission")
 _COLUMNS_OF_KEY = _offering(lambda context, _: _OF_KEY(context))
-_FORMATS = _offering(lambda *_: _formats())
+_FORMATS = _offering(lambda *_: list(tomllib.loads((_PACKAGE / "io/formats/formats.toml").read_text("utf-8"))))
 
 _BY_OPTION: dict[str, Completer] = {
     **dict.fromkeys(("--format", "--key-format", "--trials-format", "--to"), _FORMATS),

@@ -278,8 +278,9 @@ class FiguresOfEvaluation:
         has_errors = 0.0 < errors.p_miss < 1.0 and 0.0 < errors.p_fa < 1.0  # otherwise a class seems to be certain
         for name in ends[0] if has_errors else ():
             slopes = [(ends[k][name] - ends[k + 1][name]) / (2.0 * step) for k in (0, 2)]
-            scale: Scale = "identity" if name == "matthews" else "logit"
-            limits = (-1.0, 1.0) if name == "matthews" else (0.0, 1.0)
+            is_signed = name in ("matthews", "youden")
+            scale: Scale = "identity" if is_signed else "logit"
+            limits = (-1.0, 1.0) if is_signed else (0.0, 1.0)
             yield LinearFigure((name, 0), found[name], self.costs.rates(-log_odds, *slopes), scale, limits=limits)
         precision = self.costs.average_precision()
         yield LinearFigure(("average_precision", 0), found["average_precision"], precision, "logit", limits=(0.0, 1.0))

@@ -125,15 +125,10 @@ def _by_rule(name: str, label: str, *, larger_is_better: bool = False) -> Metric
 
 
 OF_CLASSIFIERS = (
-    {
-        "accuracy": "accuracy",
-        "balanced_accuracy": "balanced accuracy",
-        "f1": "F1",
-        "matthews": "MCC",
-        "best_f1": "best F1",
-        "average_precision": "average precision",
-    },
-    {"ece": "ECE", "ace": "ACE", "smooth_ece": "smooth ECE", "sample_log_loss": "log loss", "sample_brier": "Brier"},
+    {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "f1": "F1", "matthews": "MCC"}
+    | {"youden": "Youden", "best_f1": "best F1", "average_precision": "average precision"},
+    {"ece": "ECE", "ace": "ACE", "mce": "MCE", "smooth_ece": "smooth ECE"}
+    | {"sample_log_loss": "log loss", "sample_brier": "Brier"},
 )
 """Names and labels of metrics of classifier papers: of decisions and ranks, and of posteriors."""
 
@@ -524,6 +519,7 @@ def _classifier_metrics(summary: Summary) -> tuple[Mapping[str, float], ...]:
         warnings.simplefilter("ignore", DecibanWarning)  # notes state that scores look like probabilities
         found["ece"] = classification.ece(*scores, prior=share, **weights)
         found["ace"] = classification.ece(*scores, prior=share, scheme="mass", **weights)
+        found["mce"] = classification.mce(*scores, prior=share, **weights)
         found["smooth_ece"] = classification.smooth_ece(*scores, prior=share, **weights)
     trials, log_odds = summary.ranks.trials, float(logit(share))
     for name, rule in zip(("sample_log_loss", "sample_brier"), RULES, strict=True):
@@ -537,11 +533,11 @@ def decision_metrics(share: float, p_miss: float, p_fa: float) -> dict[str, floa
     Examples
     --------
     >>> {name: round(value, 3) for name, value in decision_metrics(0.5, 0.1, 0.2).items()}
-    {'accuracy': 0.85, 'balanced_accuracy': 0.85, 'f1': 0.857, 'matthews': 0.704}
+    {'accuracy': 0.85, 'balanced_accuracy': 0.85, 'f1': 0.857, 'matthews': 0.704, 'youden': 0.7}
     """
     counts = share * (1.0 - p_miss), share * p_miss, (1.0 - share) * p_fa, (1.0 - share) * (1.0 - p_fa)
     means = {"accuracy": counts[0] + counts[3], "balanced_accuracy": 1.0 - 0.5 * (p_miss + p_fa)}
-    return means | {name: float(classification.OF_COUNTS[name](*counts)) for name in ("f1", "matthews")}
+    return means | {name: float(of(*counts)) for name, of in classification.OF_COUNTS.items()}
 
 
 def _limited(summary: Summary, limits: tuple[float, ...], which: ErrorKind) -> list[tuple[float, ErrorsAt]]:

@@ -271,8 +271,10 @@ class Tabular(ABC):
         """
         return registered("views", "metrics")(self)
 
-    def log_to(self, run: Any, *, prefix: str = "", page: bool = True, step: int | None = None) -> None:
-        """Log all metrics with bounds, and the page of ``deciban report``, to a run of MLflow or Weights & Biases.
+    def log_to(
+        self, run: Any, *, prefix: str = "", page: bool = True, curves: bool = True, step: int | None = None
+    ) -> None:
+        """Log metrics with bounds, curves, and the page of ``deciban report`` to a run of MLflow or Weights & Biases.
 
         Parameters
         ----------
@@ -283,6 +285,9 @@ class Tabular(ABC):
             Start of the names of metrics and of the page, such as ``"test/"``.
         page : bool
             Whether to log the page as an artifact.
+        curves : bool
+            Whether to log pictures: DET and Bayes error; for classes their losses and C_avg. They are artifacts in
+            MLflow, and images in Weights & Biases.
         step : int, optional
             Step of the run.
 
@@ -297,11 +302,11 @@ class Tabular(ABC):
         ...     def log(self, metrics): print({name: round(metrics[name], 3) for name in ("eer", "cllr")})
         ...     def log_artifact(self, path, name, type): print(name, type)
         >>> import deciban
-        >>> deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).log_to(Run())
+        >>> deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).log_to(Run(), curves=False)
         {'eer': 0.167, 'cllr': 0.694}
         deciban report
         """
-        registered("views", "log")(self, run, prefix=prefix, page=page, step=step)
+        registered("views", "log")(self, run, prefix=prefix, page=page, curves=curves, step=step)
 
     def explore(self, *, title: str | None = None, height: int = 720) -> Any:
         """Show the page of ``deciban report`` inside a notebook.

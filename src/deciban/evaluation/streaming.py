@@ -23,8 +23,9 @@ from deciban.types import AnyArray, Weights
 class ScoreMetric:
     """Metrics of scores that arrive in batches, exactly as if all had arrived at once.
 
-    ``update``, ``compute`` and ``reset`` are the methods of torchmetrics, ``add_batch`` and ``compute(predictions=...,
-    references=...)`` those of Hugging Face ``evaluate``. The object itself is a ``compute_metrics`` of its ``Trainer``.
+    ``update``, ``compute`` and ``reset`` are the methods of torchmetrics, ``add``, ``add_batch`` and
+    ``compute(predictions=..., references=...)`` those of Hugging Face ``evaluate``. The object itself is a
+    ``compute_metrics`` of its ``Trainer``.
 
     Parameters
     ----------
@@ -48,6 +49,8 @@ class ScoreMetric:
     ----------
     summaries : list of Summary
         Summaries of the batches.
+    name : str
+        Prefix of metrics in ``evaluate.combine``.
 
     Notes
     -----
@@ -62,6 +65,8 @@ class ScoreMetric:
     {'eer': 0.1667, 'cllr': 0.6941}
     """
 
+    name = "deciban"
+
     def __init__(
         self,
         metrics: str | Sequence[str] = ("eer", "min_dcf", "cllr"),
@@ -75,11 +80,11 @@ class ScoreMetric:
         known = keys_of(METRICS, "two-class", {"point": len(self.figures.operating_points)})
         self._keys = [key_among(known, name, "the scores", "metrics") for name in self.metrics]
         self.shift = 0.0 if prior is None else -float(logit(_validate.fraction(prior, "prior", "It is inside (0, 1)")))
-        self.summaries = list[Summary]()
+        self.summaries, self._forgets = list[Summary](), False
 
     def reset(self) -> None:
         """Forget all batches."""
-        self.summaries.clear()
+        self.summaries, self._forgets = [], False
 
     def update(self, scores: Any, labels: Any, weights: Weights = None) -> None:
         """Add a batch.
@@ -114,9 +119,18 @@ class ScoreMetric:
         )
         self.summaries.append(part)
 
+    def add(self, **trial: Any) -> None:
+        """Add one trial: ``prediction``, ``reference``, or as ``evaluate.combine`` with an s. See `add_batch`."""
+        self.add_batch(**{f"{name.removesuffix('s')}s": [value] for name, value in trial.items()})
+
     def add_batch(self, *, predictions: Any, references: Any) -> None:
-        """Add a batch; see `update`."""
+        """Add a batch; see `update`. `compute` then forgets all batches, as in Hugging Face ``evaluate``."""
         self.update(predictions, references)
+        self._forgets = True
+
+    def _feature_names(self) -> list[str]:
+        """Return the names of the arguments, as ``evaluate.combine`` asks for them."""
+        return ["predictions", "references"]
 
     def merge_state(self, others: Iterable[ScoreMetric]) -> None:
         """Add the batches of other metrics, for example of other processes."""
@@ -161,7 +175,7 @@ class ScoreMetric:
         except InputError:
             self.summaries = before
             raise
-        if predictions is not None:
+        if predictions is not None or self._forgets:
             self.reset()
         return {name: float(found.value(key)) for name, key in zip(self.metrics, self._keys, strict=True)}
 

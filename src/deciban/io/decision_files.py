@@ -196,9 +196,7 @@ def read_decisions(
 def _meaning(word: str, words: Mapping[str, str], actions: Sequence[str] | None) -> str:
     if word in words:
         return words[word]
-    if actions is not None and word in actions:
-        return word
-    return _WORDS.get(word.casefold(), word)
+    return word if actions is not None and word in actions else _WORDS.get(word.casefold(), word)
 
 
 def _column(table: pa.Table, name: str, column: str | None) -> str:

@@ -407,7 +407,6 @@ def write_summary(head: SummaryHead, tables: Iterable[Columns], path: PathLike) 
 
 def _write_rows(tables: Iterable[Columns], target: Any, metadata: Mapping[bytes, bytes] | None = None) -> None:
     """Write rows with compression for sorted numbers."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     with ExitStack() as closing:

@@ -233,6 +233,4 @@ def _numbers(value: Any) -> Any:
         return {name: _numbers(entry) for name, entry in value.items()}
     if isinstance(value, list):
         return [_numbers(entry) for entry in value]
-    if value in ("inf", "-inf"):
-        return float(value)
-    return value
+    return float(value) if value in ("inf", "-inf") else value

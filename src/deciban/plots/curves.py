@@ -192,7 +192,8 @@ def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     """
     drawing = Drawing(result, ax, line_kw, size=(5.6, 5.2))
     ax = drawing.ax
-    top = _roc_limit(max(system.evaluation.eer for system in drawing.systems))
+    eer = max(system.evaluation.eer for system in drawing.systems)
+    top = next((limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if 0 < 6 * eer <= limit), 1.0)
     drawing.keep_limits((-0.01 * top, 1.01 * top), (-0.01 * top, 1.01 * top))
     for system in drawing.systems:
         curves = system.curves
@@ -319,11 +320,6 @@ def _det_limits(drawing: Drawing) -> tuple[Ends, Ends]:
     x = limits(p_fa, p_miss, [*around, *(point.p_fa for point in points)])
     y = limits(p_miss, p_fa, [*around, *(point.p_miss for point in points)])
     return drawing.wider(x, drawing.ax.get_xlim()), drawing.wider(y, drawing.ax.get_ylim())
-
-
-def _roc_limit(eer: float) -> float:
-    """Return a round limit with room around the equal error rate; 1 without errors."""
-    return next((limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if 0 < 6 * eer <= limit), 1.0)
 
 
 def _few_errors(drawing: Drawing, x: Ends, y: Ends) -> None:

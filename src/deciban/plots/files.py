@@ -137,8 +137,6 @@ def print_style(size: str = "column") -> Iterator[None]:
     >>> float(ax.figure.get_figwidth()), ax.xaxis.label.get_fontsize()
     (3.5, 8.0)
     """
-    from matplotlib import rc_context
-
     token = _PAPER.set(paper_of(size))
     letters_of: Any = {"font.size": LABEL, "axes.labelsize": LABEL, "axes.titlesize": LABEL}
     letters_of |= {"xtick.labelsize": TICK, "ytick.labelsize": TICK, "legend.fontsize": TICK}

@@ -238,7 +238,7 @@ def _regions(canvas: Canvas, application: Application, acting: Sequence[str]) ->
     fonts = families_for(acting, letters(_NAME_SIZE))
     for action, name in enumerate(acting):
         corners = _region(application.costs, action)
-        area = _area(corners)
+        area = float(sum(abs(np.linalg.det([corners[0], *corners[i : i + 2]])) for i in range(1, len(corners) - 1)))
         if area < _ENOUGH:
             continue
         patch = Polygon(_place(corners).T, facecolor=colors[action], alpha=_TINT, edgecolor="none", zorder=1, gid=name)
@@ -277,11 +277,6 @@ def _cut(corners: FloatArray, normal: FloatArray) -> FloatArray:
         if height * heights[following] < 0:
             kept.append(corner + (corners[following] - corner) * (height / (height - heights[following])))
     return np.array(kept).reshape(-1, 3)
-
-
-def _area(corners: FloatArray) -> float:
-    """Return the area of a convex polygon as a share of the simplex, which is a determinant."""
-    return float(sum(abs(np.linalg.det([corners[0], *corners[i : i + 2]])) for i in range(1, len(corners) - 1)))
 
 
 def _centroid(polygon: FloatArray) -> FloatArray:

@@ -29,7 +29,6 @@ from deciban.workflows.units import DEFAULT_FOLDS, HoldOut
 if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
     from deciban.evaluation.saved import SavedSystem
-    from deciban.models import Model
     from deciban.workflows.model_files import AnyModel
     from deciban.workflows.quality import QualityFiles
 
@@ -472,9 +471,6 @@ def _require_model(model: Any, kind: str) -> None:
     """Refuse objects that are no models, and models for scores of the other kind."""
     if model is None:
         return
-    from deciban.models import Model
-    from deciban.models.score_model import ScoreModel
-
     if not isinstance(model, Model):
         raise InputError(f"model: got {type(model).__name__}. Pass the model: deciban.load_model reads its file.")
     if isinstance(model, ScoreModel) and model.scores_kind != kind:

@@ -64,9 +64,7 @@ def breakable(text: str) -> Markup:
     >>> print(breakable("prior 0.01, sys_a.txt"))
     prior 0.01, sys_<wbr>a.<wbr>txt
     """
-    if len(text) <= _LONG:
-        return escape(text)
-    return Markup("<wbr>").join(_BREAKS.split(text))
+    return escape(text) if len(text) <= _LONG else Markup("<wbr>").join(_BREAKS.split(text))
 
 
 def capitalize_first(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -309,20 +310,32 @@ def logged_metrics(result: Tabular, prefix: str = "") -> dict[str, float]:
     return found
 
 
-def log_to(result: Any, run: Any, *, prefix: str = "", page: bool = True, step: int | None = None) -> None:
-    """Log metrics and the page of results to a run; see `deciban.Evaluation.log_to`."""
+_CURVES = {"two-class": ("det", "bayes_error"), "classes": ("class_losses", "c_avg_curve")}
+"""Plots that are logged, by the kind of results."""
+
+
+def log_to(
+    result: Any, run: Any, *, prefix: str = "", page: bool = True, curves: bool = True, step: int | None = None
+) -> None:
+    """Log metrics, curves and the page of results to a run; see `deciban.Evaluation.log_to`."""
     metrics = logged_metrics(result, prefix)
-    log, keep = _functions(run, step)
-    log(metrics)
-    if page:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"{re.sub(r'[^0-9A-Za-z._-]', '-', prefix)}deciban.html"
-            result.explore().save(path)
+    log, keep, image = _functions(run, step)
+    with tempfile.TemporaryDirectory() as folder:
+        start = f"{folder}/{re.sub(r'[^0-9A-Za-z._-]', '-', prefix)}"
+        pictures = {name: Path(f"{start}{name}.png") for name in (_CURVES[result.kind] if curves else ())}
+        for name, path in pictures.items():
+            getattr(result.plot, name)().figure.savefig(path)
+        log(metrics | {prefix + name: image(str(path)) for name, path in pictures.items() if image})
+        kept = [] if image else [*pictures.values()]
+        if page:
+            kept.append(Path(f"{start}deciban.html"))
+            result.explore().save(kept[-1])
+        for path in kept:
             keep(path)
 
 
-def _functions(run: Any, step: int | None) -> tuple[Any, Any]:
-    """Return functions that log metrics and keep a file.
+def _functions(run: Any, step: int | None) -> tuple[Any, Any, Any]:
+    """Return functions that log metrics and keep a file; and for Weights & Biases one that makes a loggable image.
 
     Raises
     ------
@@ -338,7 +351,7 @@ def _functions(run: Any, step: int | None) -> tuple[Any, Any]:
             for some in _batches(metrics):
                 run.log_metrics(some, **more)
 
-        return log, lambda path: run.log_artifact(str(path))
+        return log, lambda path: run.log_artifact(str(path)), None
     if hasattr(run, "log") and hasattr(run, "log_artifact"):  # a run of Weights & Biases
 
         def keep(path: Path) -> None:
@@ -346,7 +359,8 @@ def _functions(run: Any, step: int | None) -> tuple[Any, Any]:
             if hasattr(logged, "wait") and getattr(run, "offline", False) is False:
                 logged.wait()  # the file is temporary
 
-        return lambda metrics: run.log(metrics, **more), keep
+        image = sys.modules["wandb"].Image if type(run).__module__.startswith("wandb.") else None
+        return lambda metrics: run.log(metrics, **more), keep, image
     if hasattr(getattr(run, "info", None), "run_id"):  # a run of MLflow
         try:
             from mlflow import MlflowClient
@@ -356,12 +370,12 @@ def _functions(run: Any, step: int | None) -> tuple[Any, Any]:
     raise InputError(_KINDS.format(type(run).__name__))
 
 
-def _of_client(client: Any, run_id: str, step: int | None) -> tuple[Any, Any]:
+def _of_client(client: Any, run_id: str, step: int | None) -> tuple[Any, Any, None]:
     def log(metrics: dict[str, float]) -> None:
         for name, value in metrics.items():
             client.log_metric(run_id, name, value, step=step)
 
-    return log, lambda path: client.log_artifact(run_id, str(path))
+    return log, lambda path: client.log_artifact(run_id, str(path)), None
 
 
 def _batches(metrics: dict[str, float]) -> Iterator[dict[str, float]]:

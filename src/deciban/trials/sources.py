@@ -178,9 +178,7 @@ def stacked(columns: Sequence[AnyArray]) -> AnyArray:
         return columns.together
     if len(columns) == 1:
         return columns[0][:, None]
-    if columns[0].ndim > 1:
-        return np.stack(columns, axis=1)
-    return np.stack(columns).T
+    return np.stack(columns, axis=1) if columns[0].ndim > 1 else np.stack(columns).T
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,8 @@ def evaluate(
     require_frame(tar, "non: none given. Pass the scores of targets and of non-targets")
     given = ArrayArguments(score=score, label=label, sides=sides, labels=labels, options=options)
     results = _evaluated(two_class_files(tar, given), "two-class", given)
-    return results if _are_several(score) or results.conditions else results.systems[0]
+    is_one = (score is None or isinstance(score, str | int)) and not results.conditions
+    return results.systems[0] if is_one else results
 
 
 @overload
@@ -376,10 +377,6 @@ def _with_units(options: dict[str, Any], classes: Mapping[str, Any]) -> dict[str
     ends = np.cumsum([0, *(n for (n,) in sizes)]).tolist()
     units = TrialUnits.each(ends[-1], "trial" if len(sizes) > 1 else "segment")
     return given | {name: units.take(slice(*ends[at : at + 2])) for at, name in enumerate(classes)}
-
-
-def _are_several(score: Any) -> bool:
-    return score is not None and not isinstance(score, str | int)
 
 
 def _refuse_columns(given: Mapping[str, Any]) -> None:

@@ -1,13 +1,14 @@
 """JSON lines as pandas, Hugging Face and scripts write them, and what is refused."""
 
 import json
+import math
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from deciban.errors import FormatError
-from support.tables import read_bytes
+from support.tables import again, read_bytes, written
 
 ROWS = [{"label": 1, "score": 0.5}, {"label": 0, "score": -1}, {"label": 1, "score": 2.25}]
 
@@ -68,3 +69,12 @@ def test_numbers_beside_a_label_are_classes():
 def test_what_is_refused(data, message):
     with pytest.raises(FormatError, match=message):
         read_bytes(data, "jsonl", need="scores")
+
+
+def test_written_lines_are_read_by_python_and_here():
+    rows = [{"trial": "ü 1", "score": 0.1, "label": "target"}, {"trial": "b", "score": -math.inf, "label": "nontarget"}]
+    contents = read_bytes(lines(rows), "jsonl")
+    assert [json.loads(line) for line in written(contents, "jsonl").splitlines()] == rows
+    found = again(contents, "jsonl")
+    assert found.systems[0].score.tolist() == [0.1, -math.inf]
+    assert found.key.is_target.tolist() == [True, False]

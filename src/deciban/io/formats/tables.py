@@ -86,6 +86,15 @@ def read_jsonl(source: Source, options: InputOptions) -> Contents:
     return columnar.contents_of(RowTable.of_table(table, source.name, "jsonl", source.size), options)
 
 
+def write_jsonl(contents: Contents, stream: IO[bytes]) -> WrittenContents:
+    """Write JSON lines; infinite scores are ``Infinity`` and ``-Infinity``, as Python writes and reads them."""
+    table = columnar.table_of(contents)
+    for batch in table.to_batches(max_chunksize=1 << 16):
+        rows = (json.dumps(row, ensure_ascii=False, default=str) for row in batch.to_pylist())
+        stream.write("".join(f"{row}\n" for row in rows).encode())
+    return columnar.written_of(contents, table)
+
+
 def _ends(source: Source) -> RowTable:
     """Return a table that reads only the begin and the end of a file, or of the first file of a folder."""
     one = table_files(source.path)[0] if source.is_folder else TableFile(Path(source.path), given=source)
