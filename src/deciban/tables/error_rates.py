@@ -165,7 +165,7 @@ def biometric_rates(systems: Sequence[Evaluation], heading: str = "system") -> T
 
 def identification_tables(systems: Sequence[Identification]) -> list[Table]:
     """Return a table of rates by rank, and one of rates in an open set if there are probes without a mate."""
-    ranks, note = systems[0].ranks, f"[{100 * systems[0].cmc.level:.6g} % intervals by subject]"
+    ranks, note = systems[0].ranks, f"{100 * systems[0].cmc.level:.6g} % intervals by subject"
     rows, more = list[Sequence[str]](), list[Sequence[str]]()
     for one in systems:
         rates = one.cmc.rates
@@ -178,11 +178,13 @@ def identification_tables(systems: Sequence[Identification]) -> list[Table]:
             rates_of_row = (f"{100 * row.limit:.6g} %", rate(row.fpir), dir_cell)
             more.append((one.name, *rates_of_row, *shares, number(row.threshold, 4)))
     headings = ["system", *(f"rank {k}" for k in ranks), "mated probes", "subjects"]
-    found = [table(headings, rows, caption=f"share of mated probes with the mate among the first k candidates; {note}")]
+    found = [
+        table(headings, rows, caption=f"share of mated probes with the mate among the first k candidates; [{note}]")
+    ]
     if more:
         headings = ["system", "FPIR at most", "FPIR", "DIR", "identified", "false positives", "threshold"]
-        words = "DIR: rank 1, at or above the threshold; its intervals hold the threshold fixed"
-        found.append(table(headings, more, caption=f"{words}; {note}"))
+        words = "DIR: rank 1, at or above the threshold"
+        found.append(table(headings, more, caption=f"{words}; [{note}, threshold held fixed]"))
     return found
 
 
