@@ -128,6 +128,14 @@ def test_lists_of_candidates_are_searches(run, tmp_path, scores):
     assert found(run, path, "--key", key, "--missing", "fill=-inf", *words) == found(run, whole, *words)
 
 
+def test_a_matrix_that_exceeds_the_memory_is_refused(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("deciban.workflows.identifying.free_memory", lambda: 1000)
+    rows = [("g", f"p{k}", "target" if k < 9 else "nontarget", k) for k in range(99)]
+    path = write(tmp_path / "listed.csv", [*rows, ("h", "p0", "nontarget", 1)])
+    code, _, err = run("identify", path, "--missing", "fill=-inf")
+    assert (code, "99 probes and 2 gallery entries need a matrix" in " ".join(err.split())) == (2, True)
+
+
 def test_the_table_names_rates_counts_and_limits(run, table):
     code, out, err = run("identify", table, "--rank", "1", "--fpir", "0.2", "--table", "csv")
     assert code == 0

@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from deciban.biometrics import Cmc, IdentificationRate, cmc, dir_fpir
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, as_message, counted
 from deciban.io.recognition import readable_as
+from deciban.memory import free_memory
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.lists import PAIR
 from deciban.trials.names import positions
@@ -104,6 +105,11 @@ class _Searches:
         n_cells, value = len(gallery) * len(probes), missing if isinstance(missing, float) else np.nan
         if len(trials) < n_cells and np.isnan(value):
             raise _lacking(trials.origin.name, row, column, probes, gallery)
+        if (needed := n_cells * (found.score.itemsize + 1)) > (free := free_memory()):
+            raise InputError(
+                f"{trials.origin.name}: {len(probes):,} probes and {len(gallery):,} gallery entries need a matrix of "
+                f"{needed / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB of memory are free. Search fewer probes at once."
+            )
         seen = np.zeros((len(probes), len(gallery)), np.bool_)
         seen[row, column] = True
         if np.count_nonzero(seen) < len(trials):
