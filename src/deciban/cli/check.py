@@ -224,7 +224,7 @@ def statement_command(
 
     require_own_stream(output, as_json=shown.as_json)
     if lr is not None and (llr is not None or given["log10"] or not lr > 0.0):
-        raise click.UsageError(f"--lr: got {lr:g}. It must be above 0, without --llr and --log10.")
+        raise click.UsageError(f"--lr: got {lr:g}. It is above 0, and replaces --llr and --log10.")
     value = math.log(lr) if lr is not None else llr
     if value is None:
         raise click.UsageError("name the likelihood ratio (--lr) or its natural logarithm (--llr).")

@@ -102,7 +102,8 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         args = [FORMER_NAMES.get(args[0], args[0]), *args[1:]]
-        near = [] if args[0] in COMMANDS else difflib.get_close_matches(args[0].lower(), COMMANDS, n=1)
+        near = [] if args[0] in COMMANDS else [one for one in COMMANDS if args[0].startswith(one)]
+        near = near or ([] if args[0] in COMMANDS else difflib.get_close_matches(args[0].lower(), COMMANDS, n=1))
         if near and not ctx.resilient_parsing:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)

@@ -229,17 +229,24 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
         for row in one.requested.discrepancies
     ]
     least = ", ".join(f"{one.name} {number(one.requested.discrepancy, 2)}" for one in systems)
-    words = "log10(reported LR / LR of the data): above 0, reported LRs are too large; inf: a class has no trials there"
+    words = (
+        "log10(reported LR / LR of the data): above 0, reported LRs are too large; limits only: a class has no trials"
+    )
     intervals = "[95 % fiducial limits, trials independent]"
     headings = ["system", "log10 LR", "targets", "non-targets", "discrepancy"]
-    return table(headings, rows, n_left=2, caption=f"{words}; {intervals}; deviation that the data confirm: {least}")
+    return table(
+        headings,
+        rows,
+        n_left=2,
+        caption=f"{words}; {intervals}; smallest deviation that the data show (0: none): {least}",
+    )
 
 
 def _discrepancy(row: CalibrationDiscrepancy) -> str:
     if math.isnan(row.value):
         return "-"
     value, low, high = (f"{end:+.2f}" for end in (row.value, row.low, row.high))
-    return f"{value} [{low}, {high}]"
+    return f"{value if math.isfinite(row.value) else ''} [{low}, {high}]".lstrip()
 
 
 def generalized_table(systems: Sequence[Evaluation], failures: Mapping[str, tuple[int, int]]) -> Table:
