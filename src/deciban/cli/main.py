@@ -31,6 +31,7 @@ COMMANDS = {
     "compare": ("deciban.cli.plan", "Compare systems: differences of metrics with intervals."),
     "check": ("deciban.cli.check", "Check requirements on saved results, for pipelines."),
     "leaderboard": ("deciban.cli.check", "Rank the saved results of many runs."),
+    "identify": ("deciban.cli.check", "Evaluate biometric identification (1:N)."),
     "plot": ("deciban.cli.plot", "Draw one plot as SVG, PNG or PDF."),
     "presets": ("deciban.cli.plan", "List the evaluation protocols for --preset."),
     "calibrate": ("deciban.cli.train", "Train a calibration to log-likelihood ratios."),
@@ -52,7 +53,7 @@ COMMANDS = {
 """Module and summary of each command. Only the module of the called command is imported, so that help is fast."""
 
 GROUPS = {
-    "Evaluate": ("demo", "eval", "report", "compare", "check", "leaderboard", "plot", "presets"),
+    "Evaluate": ("demo", "eval", "report", "compare", "check", "leaderboard", "identify", "plot", "presets"),
     "Calibrate and fuse": ("calibrate", "fuse", "apply", "normalize", "export", "objective"),
     "Decide": ("decide", "statement"),
     "Files": ("inspect", "convert", "validate", "formats"),
