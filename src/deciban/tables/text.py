@@ -364,24 +364,28 @@ def print_requested(
     Parameters
     ----------
     results : Results
-        Two-class results.
+        Multiclass results have tables of the metrics of classifier papers only.
     out : Console, optional
         By default standard output.
     thresholds, misleading : bool
         Whether to print these tables, too.
     """
     to, systems = out or console(), results.systems
-    shown = [
-        _thresholds(systems) if thresholds else None,
-        *_conventions(systems),
-        None if leads_with_rates(results) else _rates_at(systems, "fmr"),
-        _rates_at(systems, "fnmr"),
-        _at_thresholds(systems),
-        _posterior_scores(systems),
-        *classifier_tables(systems),
-        rule_table([([one.name], one) for one in systems]),
-        _misleading(systems) if misleading else None,
-    ]
+    shown = (
+        list(classifier_tables(systems))
+        if results.kind == "classes"
+        else [
+            _thresholds(systems) if thresholds else None,
+            *_conventions(systems),
+            None if leads_with_rates(results) else _rates_at(systems, "fmr"),
+            _rates_at(systems, "fnmr"),
+            _at_thresholds(systems),
+            _posterior_scores(systems),
+            *classifier_tables(systems),
+            rule_table([([one.name], one) for one in systems]),
+            _misleading(systems) if misleading else None,
+        ]
+    )
     for one in shown:
         if one is not None:
             to.print("")
@@ -513,16 +517,30 @@ def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
 def classifier_tables(systems: Sequence[Evaluation]) -> Iterator[Table]:
     """Yield tables of the metrics of classifier papers: of decisions and ranks, and of posteriors."""
     found = [(one, values) for one in systems for values in one.requested.classifier]
-    captions = (
-        "at the share of targets in the data; decisions at posterior 0.5; best F1: at its best threshold",
-        "posteriors at the share of targets; ECE, ACE and MCE (15 bins) are 0 without information; log loss in nats",
-    )
-    for labels, words in zip(OF_CLASSIFIERS, captions, strict=True) if found else ():
+    if not found:
+        return
+    kind, (_, first) = systems[0].kind, found[0]
+    about, captions = {"p_target": "share"}, _OF_TWO_CLASSES
+    if kind == "classes":
+        about, captions = {}, (_OF_DECISIONS.format(k=int(first["k"])), _OF_POSTERIORS)
+    for labels, words in zip(OF_CLASSIFIERS[kind], captions, strict=True):
         rows = [
-            (one.name, f"{values['p_target']:.4g}", *(with_interval(number(values[x], 4), one, (x, 0)) for x in labels))
+            (
+                one.name,
+                *(f"{values[name]:.4g}" for name in about),
+                *(with_interval(number(values[name], 4), one, (name, 0)) for name in labels),
+            )
             for one, values in found
         ]
-        yield table(["system", "share", *labels.values()], rows, caption=captioned(words, systems))
+        yield table(["system", *about.values(), *labels.values()], rows, caption=captioned(words, systems))
+
+
+_OF_TWO_CLASSES = (
+    "at the share of targets in the data; decisions at posterior 0.5; best F1: at its best threshold",
+    "posteriors at the share of targets; ECE, ACE and MCE (15 bins) are 0 without information; log loss in nats",
+)
+_OF_DECISIONS = "decisions for the largest posterior at the shares of the classes in the data; k = {k}"
+_OF_POSTERIORS = "posteriors at these shares; ECE and ACE (15 bins): mean over classes; log loss in nats"
 
 
 def rule_table(named: Sequence[tuple[Sequence[str], Evaluation]], headings: Sequence[str] = ("system",)) -> Any:
