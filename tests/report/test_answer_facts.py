@@ -52,7 +52,7 @@ def test_strong_misleading_evidence_is_counted():
     (said,) = [line for line in facts_of(one).weak_spots if "likelihood ratio of more than 100" in line]
     strong = next(found for found in one.misleading if found.factor == 100)
     assert strong.n_tar >= 1
-    assert f"{100 * strong.p_tar:.2g} % of targets" in said
+    assert f"in {strong.n_tar:,.0f} of {one.n_tar:,.0f} targets and" in said
 
 
 def test_weak_classes_and_confusions_are_named():

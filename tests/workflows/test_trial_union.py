@@ -136,7 +136,7 @@ def test_only_trials_of_systems_that_the_fusion_takes(folder, fusion, expected):
     (folder / "more.csv").write_text(key)
     paths = [folder / f"{name}.txt" for name in ("noise", "b", "c", "a")]
     done = evaluate_model(fusion, opened(paths, folder / "more.csv", Options()), Options())
-    assert Compared(*done.trials).data.source.n_rows == N
+    assert Compared(*done.trials).source.n_rows == N
     assert "warn  1 trial without a score of a or b or c left out" in done.results.message_lines
 
 

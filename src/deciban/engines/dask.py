@@ -453,7 +453,7 @@ class DaskEngine(CountingEngine):
 
     def _pair(self, one: Any, other: Any = None) -> Any:
         """Submit the addition of two sums, with priority, because waiting sums take memory."""
-        return one if other is None else self._submitted(_added, one, other, priority=1)
+        return one if other is None else self._submitted(operator.add, one, other, priority=1)
 
     def _memory_per_thread(self, words: str = "", n_bytes: int = 0) -> float:
         """Return the memory for each thread of the smallest worker, in bytes."""
@@ -548,10 +548,6 @@ def _stop_if_cancelled() -> None:
     own = worker.state.tasks.get(worker.get_current_task())
     if own is not None and own.state == "cancelled":
         raise CancelledError
-
-
-def _added(one: W, other: W) -> W:
-    return one + other
 
 
 class _Progress:

@@ -437,16 +437,15 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     bands.add_units(tar, non, are_many=about.n_units > Bands.MOST_UNITS)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
     estimates, limited = _estimates(figures, sums, shifts, has_errors=not uncertainty.is_separated(found.auc))
-    at_eer = found.eer_p_miss, found.eer_p_fa
+    at_eer, factors_of_lr = (found.eer_p_miss, found.eer_p_fa), [one.factor for one in found.misleading]
+    if not uncertainty.few_errors(found.eer, at_eer, design):
+        estimates = uncertainty.bounded_by_cllr(estimates)
     known = uncertainty.Uncertainty(
         n_units=n_units,
         noun=about.noun,
         source=about.source,
         keys=about.keys,
-        estimates=uncertainty.within_weaker(
-            estimates if uncertainty.few_errors(found.eer, at_eer, design) else uncertainty.bounded_by_cllr(estimates),
-            [one.factor for one in found.misleading],
-        ),
+        estimates=uncertainty.within_weaker(estimates, factors_of_lr),
         influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
         design=design,
         too_few=design.too_few(),

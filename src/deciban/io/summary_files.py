@@ -412,9 +412,8 @@ def _write_rows(tables: Iterable[Columns], target: Any, metadata: Mapping[bytes,
     with ExitStack() as closing:
         file: Any = None
         for rows in tables:
-            table = pa.table({name: of_numpy(values) for name, values in rows.items()}).replace_schema_metadata(
-                metadata
-            )
+            columns = {name: of_numpy(values) for name, values in rows.items()}
+            table = pa.table(columns, metadata=metadata)
             if file is None:
                 floats = [name for name, values in rows.items() if values.dtype.kind == "f"]
                 others = [name for name in rows if name not in floats]

@@ -41,6 +41,7 @@ from deciban.io.recognition import memory_of
 from deciban.io.source import CODECS, codec_for, files_of, require_one_stream, unpacked_name
 from deciban.io.text.writer import write_text
 from deciban.io.units import (
+    as_detection_llrs,
     certain,
     in_other_units,
     is_submission,
@@ -198,8 +199,6 @@ def put(
         raise InputError(f"format: {chosen.name} can be read, but not written. Use one of {writable}.")
     require(contents, chosen.writes, chosen.name)
     if chosen.detection_llr:
-        from deciban.io.units import as_detection_llrs  # not needed for most outputs
-
         contents = as_detection_llrs(contents)
     with opened(path) as stream:
         if isinstance(chosen, TextFormat):

@@ -178,11 +178,8 @@ def print_trained(done: Trained, out: Console) -> None:
     analysis = done.analysis
     if analysis is not None and analysis.divergence is not None and len(analysis.names) > 1:
         out.print()
-        say(
-            out,
-            "Divergence of the systems' posteriors in bits, at the training prior: 0 for systems that always agree",
-            "bold",
-        )
+        words = "at the training prior: 0 for systems that always agree"
+        say(out, f"Divergence of the systems' posteriors in bits, {words}", "bold")
         rows = zip(analysis.names, analysis.divergence.tolist(), strict=True)
         out.print(table(["", *analysis.names], [(name, *map(number, row)) for name, row in rows]))
 
@@ -207,10 +204,10 @@ def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out
         replace(one, name=shown.get(one.name, one.name), notes=() if one.name in silent else one.notes)
         for one in results.systems
     )
-    shown = {row.name: shown[row.name] for row in rows if getattr(row, part) is not None or row.note}
+    order = [shown[row.name] for row in rows if getattr(row, part) is not None or row.note]
     sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
-    how: Any = {"order": list(shown.values()), "with_trials": len(sizes) > 1, "all_classes": None}
-    print_results(replace(results, systems=systems), out, **how)
+    results = replace(results, systems=systems)
+    print_results(results, out, order=order, with_trials=len(sizes) > 1, all_classes=None)
     for row in rows:
         if row.note and (part == "dev" or getattr(row, part) is None):
             say(out, f"{row.name}: {row.note}", "yellow")
@@ -225,8 +222,7 @@ def _print_selection(selection: Selection, out: Console) -> None:
         for step in steps
     ]
     out.print(table(["system", "cost", "gain", "cost on training trials", ""], rows))
-    for one in selection.untrained:
-        say(out, f"{one.name}: left out, {one.reason}", "yellow")
+    say_all(out, [f"{one.name}: left out, {one.reason}" for one in selection.untrained], "yellow")
 
 
 _MOST_COUNTS = 3

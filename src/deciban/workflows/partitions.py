@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import with_gaps
+from deciban._arrow import of_numpy, with_gaps
 from deciban._files import PathLike
 from deciban.errors import InputError, counted, shortened
 from deciban.io.text import is_number
 from deciban.trials import Trials
 from deciban.trials.lists import ROW, as_text
-from deciban.trials.names import IdMap
+from deciban.trials.names import IdMap, positions
 from deciban.types import BoolArray, FloatArray, IntArray
 
 MOST = 1000
@@ -230,9 +230,6 @@ def no_side(name: str, there: Sequence[str], key: str, argument: str) -> InputEr
 
 def said_of_names(held: IdMap, names: pa.Array) -> pa.Array:
     """Return the values of names in a file; null for unknown names."""
-    from deciban._arrow import of_numpy
-    from deciban.trials.names import positions
-
     place = positions(names, held.left)
     return held.right.take(of_numpy(place, lacking=place < 0))
 
