@@ -1019,5 +1019,4 @@ def top_k_accuracy(
     weight = np.ones(len(trials.label)) if trials.weights is None else np.asarray(trials.weights, np.float64)
     if not weight.any():
         raise InputError("sample_weight: all weights are 0.")
-    is_hit = is_among_first(trials.loglik, trials.label, k)
-    return float(weight[is_hit].sum() / weight.sum())
+    return float(weight[is_among_first(trials.loglik, trials.label, k)].sum() / weight.sum())

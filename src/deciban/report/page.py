@@ -70,6 +70,7 @@ def two_class_page(page: page_tables.Page) -> str:
         comparison=comparison,
         blocks=list(comparison.blocks(colors)) if comparison else [],
         **_of_model(page, sides),
+        classifier=classifier_tables_of(results),
         errors=page_tables.errors(results.systems, colors),
         errors_unit=results.systems[0].axis,
         charts=cards.charts_of(page_tables.TWO_CLASS["plots"]),
@@ -138,7 +139,6 @@ def filled(
             record=[] if model is None else record_of(model),
             intervals=page_tables.about_intervals(results.systems),
             texts=page_tables.TEXTS[results.kind],
-            classifier=_classifier_tables(results),
             conventions=results.conventions,
             provenance=page.provenance,
             worst=tables_of_worst,
@@ -177,11 +177,11 @@ def _environment() -> Environment:
     return environment
 
 
-def _classifier_tables(results: Results) -> list[Any]:
+def classifier_tables_of(results: Results) -> list[Any]:
     """Return tables of the metrics of classifier papers, if they were requested."""
     if not any(one.requested.classifier for one in results.systems):
         return []
-    from deciban.tables.text import classifier_tables  # loads on request
+    from deciban.tables.error_rates import classifier_tables  # loads on request
 
     return list(classifier_tables(results.systems))
 
