@@ -9,7 +9,7 @@ from support.pages import page, run_python
 
 
 def test_its_python_prints_what_it_shows():
-    assert run_python(page("biometrics.md")) == 3
+    assert run_python(page("biometrics.md")) == 1
 
 
 @pytest.fixture

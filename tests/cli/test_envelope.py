@@ -51,6 +51,12 @@ def _make():
     kinds = [("target", ""), ("nontarget", ""), ("spoof", "A1"), ("spoof", "A2")]
     rows = (f"{k},{a},{rng.normal(2.0 * (k == 'target')):.4f}\n" for k, a in kinds * (N // 4))
     Path("three.csv").write_text("label,attack,score\n" + "".join(rows))
+    rows = (
+        f"g{k},p{i},{'target' if k == i % 8 else 'nontarget'},{rng.normal(2.0 * (k == i % 8)):.4f}\n"
+        for k in range(6)
+        for i in range(24)
+    )
+    Path("faces.csv").write_text("enroll,test,label,score\n" + "".join(rows))
     rows = (f"{'bonafide' if t else 'spoof'},{rng.normal(2.0 * t):.4f}\n" for t in truth)
     Path("cm.csv").write_text("label,score\n" + "".join(rows))
     label = np.arange(N) % 4
@@ -120,6 +126,8 @@ CALLS = [
     "demo demo --force",
     "demo field --field spoofing",
     "demo field --field biometrics",
+    "identify faces.csv --fpir 0.1",
+    "plot cmc faces.csv -o cmc.svg",
 ]
 
 

@@ -25,6 +25,9 @@ def demo(tmp_path_factory):
         *(f"{line} {('tel', 'mic')[k % 2]} {k % 3}" for k, line in enumerate(lines)),
     ]
     (folder / "by.csv").write_text("\n".join(table).replace(" ", ",") + "\n")
+    pairs = [(k, i) for k in range(6) for i in range(24)]
+    lines = [f"g{k},p{i},{'target' if k == i % 8 else 'nontarget'},{(k * i) % 7}" for k, i in pairs]
+    (folder / "faces.csv").write_text("\n".join(["enroll,test,label,score", *lines]) + "\n")
     rng, is_target = np.random.default_rng(1), np.arange(120) % 3 == 0
     scores = np.where(is_target, 1.0, -1.0)[:, None] * [1.0, 0.4] + rng.normal(size=(120, 2))
     LinearFusion().fit(scores, is_target, units=np.arange(120) // 4).save(folder / "fusion.json")
@@ -40,7 +43,17 @@ def draw(demo, run):
     """Run a command of pictures with names of files in the folder."""
 
     def drawn(command):
-        names = ("sysA.txt", "sysB.txt", "key.txt", "by.csv", "fusion.json", "affine.json", "classes.json", "out.svg")
+        names = (
+            "sysA.txt",
+            "sysB.txt",
+            "key.txt",
+            "by.csv",
+            "faces.csv",
+            "fusion.json",
+            "affine.json",
+            "classes.json",
+            "out.svg",
+        )
         return run("plot", *(demo / word if word in names else word for word in command.split()))
 
     return drawn
@@ -55,6 +68,7 @@ COMMANDS = {
     "score-scatter": f"score-scatter {SYSTEMS} key.txt --model fusion.json --dcf 0.5",
     "zoo": f"zoo {SYSTEMS} key.txt",
     "subjects": "subjects sysA.txt --key key.txt",
+    "cmc": "cmc faces.csv",
     "fusion-weights": "fusion-weights fusion.json --level 0.9",
     "class-parameters": "class-parameters classes.json --parameter scale",
     "calibration-map": "calibration-map sysA.txt --key key.txt --model affine.json",

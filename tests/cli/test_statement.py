@@ -197,7 +197,7 @@ def test_nothing_is_invented(run):
 def test_a_ratio_is_not_taken_for_its_logarithm(run):
     asked = "statement --propositions same different --scale enfsi2015"
     assert run(f"{asked} --lr 330")[1] == run(f"{asked} --llr {math.log(330)!r}")[1]
-    assert "is the number a natural logarithm (--llr), not an LR (--lr)?" in " ".join(
+    assert "330 was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?" in " ".join(
         run(f"{asked} --llr 330")[1].split()
     )
     for wrong in ("", "--lr 0", "--lr nan", "--lr 3 --llr 1", "--lr 3 --log10"):

@@ -28,11 +28,11 @@ def test_derivatives_are_those_of_the_value(is_diagonal, weighted):
     weights = rng.uniform(0.5, 2.0, 50) if weighted else None
     n_raw = 8 if is_diagonal else 20
     basis = rng.normal(size=(n_raw, 6)) / 3
-    root = rng.normal(size=(6, 6)) / 9
+    penalty = rng.uniform(size=6)
     class_weights = PRIOR / np.bincount(label, weights)
     f = TransformObjective(
         ClassTrials(loglik[:, None], label, class_weights, weights),
-        np.log(PRIOR), np.array([0.1, -0.2, 0.3, 0.0]), 1.7, is_diagonal, basis, root @ root.T,
+        np.log(PRIOR), np.array([0.1, -0.2, 0.3, 0.0]), 1.7, is_diagonal, basis, penalty,
     )  # fmt: skip
     x = rng.normal(size=6)
 
@@ -40,7 +40,7 @@ def test_derivatives_are_those_of_the_value(is_diagonal, weighted):
         raw = (basis @ x).reshape(4, -1)
         u = (against_mean(loglik) - f.center) / f.width
         z = (u * raw[:, 0] if is_diagonal else u @ raw[:, :-1].T) + raw[:, -1]
-        return cross_entropy(z, label, PRIOR, weights) + 0.5 * np.sum((root.T @ x) ** 2)
+        return cross_entropy(z, label, PRIOR, weights) + 0.5 * penalty @ x**2
 
     def differences(function, step=1e-5):
         return np.array([(function(x + h) - function(x - h)) / (2 * step) for h in step * np.eye(6)])

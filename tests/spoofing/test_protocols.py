@@ -226,8 +226,8 @@ def test_presentation_attacks_have_rates_at_limits_of_every_attack(run):
         assert other[name] == bpcer([both[0] + both[1]], limit)
     assert run("eval cm19.txt --preset iso30107 -q")[1].split()[:5] == [
         "system",
-        "BPCER20",
         "BPCER10",
+        "BPCER20",
         "BPCER100",
         "EER",
     ]

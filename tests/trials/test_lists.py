@@ -148,7 +148,7 @@ def test_columns_of_names_and_conditions():
     trials = trials_of(PAIRS, conditions={"sex": pa.chunked_array([["f", "f"], ["m", None]]), "year": [8, 8, 10, 12]})
     assert trials.column("test").to_pylist() == ["x", "y", "x", "y"]
     assert trials.condition("sex").to_pylist() == ["f", "f", "m", None]
-    with pytest.raises(InputError, match="trials: no condition 'age'; the conditions are sex, year"):
+    with pytest.raises(InputError, match="trials: no condition 'age'; its columns of conditions: sex, year"):
         trials.condition("age")
 
 

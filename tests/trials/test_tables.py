@@ -57,7 +57,7 @@ def test_a_name_is_not_a_list_of_letters():
         ({}, "no criterion"),
         ({"enroll": ["eve"]}, "trials: none of 4 trials is left"),
         ({"trial": ["ann"]}, "trial: trials of trials are identified by enroll, test"),
-        ({"where": {"age": "1"}}, "no condition 'age'; the conditions are gender, year"),
+        ({"where": {"age": "1"}}, "no condition 'age'; its columns of conditions: gender, year"),
         ({"where": {"gender": ["f", "w"]}}, "no trial has gender = 'w'; the values are f, m"),
         ({"where": {"year": [8]}}, "year: names of trials must be text, but got int64"),
         ({"enroll": 3}, "enroll: names of trials must be text"),

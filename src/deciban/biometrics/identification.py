@@ -36,11 +36,14 @@ class Cmc:
         Rank of the subject of each probe; 0 if the subject is not in the gallery.
     n_subjects : int
         Number of subjects in the gallery.
+    level : float
+        Level of the intervals.
     """
 
     rates: Rates
     ranks: IntArray
     n_subjects: int
+    level: float = LEVEL
 
     def __len__(self) -> int:
         return len(self.rates.value)
@@ -195,7 +198,7 @@ def cmc(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike, *, level: float
     before = rates_by_unit([(np.zeros(len(ranks), bool), units)], level)  # ranks that no mate has reached
     names = ("value", "low", "high", "n_events", "n_trials")
     columns = (np.where(at < 0, getattr(before, name)[0], getattr(each, name)[at]) for name in names)
-    return Cmc(Rates(*columns), found.rank, found.n_subjects)
+    return Cmc(Rates(*columns), found.rank, found.n_subjects, level)
 
 
 def _require_mates(found: _Search) -> None:

@@ -231,7 +231,7 @@ def _by_name(scores: Scores, cohort: Scores, side: int, top: int | None) -> Coho
         way = f" It has scores of {('models', 'segments')[1 - side]}: did you swap both cohorts?" * is_swapped
         raise InputError(
             f"{PAIR[side]}_cohort: {cohort.name} has no scores of {counted(int(lacking.sum()), 'name')} of the trials, "
-            f"the first is {name}.{way}"
+            f"for example {name}.{way}"
         )
     code_of = np.full(len(trials.names[among]), -1)
     code_of[place[place >= 0]] = np.flatnonzero(place >= 0)

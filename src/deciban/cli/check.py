@@ -1,4 +1,4 @@
-"""The commands ``check``, ``leaderboard`` and ``statement``."""
+"""The commands ``check``, ``identify``, ``leaderboard`` and ``statement``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import click
 from deciban import tables
 from deciban.cli.options import OutputOptions, SectionedCommand, options, print_json, print_messages, require_own_stream
 from deciban.cli.parsing import files
+from deciban.cli.progress import working
 from deciban.errors import WARNING, Message, one_line
 
 if TYPE_CHECKING:
@@ -164,6 +165,46 @@ def leaderboard_command(
         click.echo(f"wrote {target_name(output)}", err=output == "-")
 
 
+@click.command("identify", cls=SectionedCommand)
+@click.argument("scores", metavar="SCORES...", nargs=-1, required=True, shell_complete=files)
+@options("identify", "reading", "tables", "quiet", "json")
+def identify_command(
+    scores: tuple[str, ...],
+    *,
+    key: str | None,
+    rank: tuple[int, ...] | None,
+    fpir: tuple[float, ...] | None,
+    quiet: bool,
+    shown: OutputOptions,
+    **given: Any,
+) -> None:
+    """Evaluate biometric identification (1:N): rank-k identification rates, and DIR at limits of the FPIR.
+
+    SCORES contain the scores of all probes (test) against all gallery entries (enroll). Target trials are the mates.
+    Probes without a mate are the open set. Intervals are by subject.
+
+    \b
+    deciban identify scores.csv
+    deciban identify sysA.h5 sysB.h5 --key mates.txt --rank 1,20 --fpir 0.003
+    """
+    from deciban.workflows.identifying import identifications_of
+    from deciban.workflows.inputs import ScoreFiles
+    from deciban.workflows.options import Options
+
+    chosen = {name: value for name, value in given.items() if value not in (None, ())}
+    about = Options.of("deciban", {**chosen, "kind": "two-class", "from_classes": False})
+    opened = ScoreFiles.of(list(scores), key, about.reading)
+    with working() as say:
+        found, messages = identifications_of(opened, about, ranks=rank or (), fpirs=fpir or (), progress=say)
+    print_messages(messages, quiet=quiet)
+    if shown.as_json:
+        print_json({"systems": found}, files={"scores": scores, "key": [key]}, messages=messages)
+        return
+    out = tables.console(shown.table_style)
+    for one in tables.identification_tables(found):
+        out.print(one)
+
+
 @click.command("statement", cls=SectionedCommand)
 @options("statement", "tables", "json")
 def statement_command(
@@ -183,7 +224,7 @@ def statement_command(
 
     require_own_stream(output, as_json=shown.as_json)
     if lr is not None and (llr is not None or given["log10"] or not lr > 0.0):
-        raise click.UsageError(f"--lr: got {lr:g}. It must be above 0, without --llr and --log10.")
+        raise click.UsageError(f"--lr: got {lr:g}. It is above 0, and replaces --llr and --log10.")
     value = math.log(lr) if lr is not None else llr
     if value is None:
         raise click.UsageError("name the likelihood ratio (--lr) or its natural logarithm (--llr).")

@@ -31,6 +31,7 @@ COMMANDS = {
     "compare": ("deciban.cli.plan", "Compare systems: differences of metrics with intervals."),
     "check": ("deciban.cli.check", "Check requirements on saved results, for pipelines."),
     "leaderboard": ("deciban.cli.check", "Rank the saved results of many runs."),
+    "identify": ("deciban.cli.check", "Evaluate biometric identification (1:N)."),
     "plot": ("deciban.cli.plot", "Draw one plot as SVG, PNG or PDF."),
     "presets": ("deciban.cli.plan", "List the evaluation protocols for --preset."),
     "calibrate": ("deciban.cli.train", "Train a calibration to log-likelihood ratios."),
@@ -52,7 +53,7 @@ COMMANDS = {
 """Module and summary of each command. Only the module of the called command is imported, so that help is fast."""
 
 GROUPS = {
-    "Evaluate": ("demo", "eval", "report", "compare", "check", "leaderboard", "plot", "presets"),
+    "Evaluate": ("demo", "eval", "report", "compare", "check", "leaderboard", "identify", "plot", "presets"),
     "Calibrate and fuse": ("calibrate", "fuse", "apply", "normalize", "export", "objective"),
     "Decide": ("decide", "statement"),
     "Files": ("inspect", "convert", "validate", "formats"),
@@ -101,7 +102,8 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         args = [FORMER_NAMES.get(args[0], args[0]), *args[1:]]
-        near = [] if args[0] in COMMANDS else difflib.get_close_matches(args[0].lower(), COMMANDS, n=1)
+        near = [] if args[0] in COMMANDS else [one for one in COMMANDS if args[0].startswith(one)]
+        near = near or ([] if args[0] in COMMANDS else difflib.get_close_matches(args[0].lower(), COMMANDS, n=1))
         if near and not ctx.resilient_parsing:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -180,6 +180,8 @@ class PlotRequest:
     def _of_trials(self) -> Addable:
         from deciban.workflows.comparing import menageries_of, score_pairs_of, zoo_of
 
+        if self.plot == "cmc":
+            return self._of_identification()
         files, about, read = self._opened()
         draw: Callable[[], Any]
         with working() as say:
@@ -194,6 +196,20 @@ class PlotRequest:
                 draw, drawn = partial(plots.score_scatter, pairs), pairs.to_dict()
         print_messages(messages, quiet=self.quiet)
         return draw, {"kind": "two-class", "drawn": drawn, "files": read}, messages
+
+    def _of_identification(self) -> Addable:
+        """Return a plot of the searches of a gallery; the key can contain target trials only."""
+        from deciban.workflows.identifying import identifications_of
+        from deciban.workflows.inputs import ScoreFiles
+
+        about = self.asked.options
+        files = ScoreFiles.of(self.asked.inputs(self.scores, self.key), self.key, about.reading)
+        with working() as say:
+            found, messages = identifications_of(files, about, progress=say)
+        print_messages(messages, quiet=self.quiet)
+        drawn = [replace(one, ranks=tuple(range(1, len(one.cmc) + 1))) for one in found]
+        said = {"drawn": {"identifications": drawn}, "files": self._read_as(files, about, self.key)}
+        return partial(plots.cmc, {one.name: one.cmc for one in found}), said, messages
 
     def _evaluated(self, scores: Any, key: str | None) -> tuple[Any, dict[str, Any]]:
         """Return results of score files, and the names of these files by role."""
@@ -285,6 +301,7 @@ def plot_command(
     conditions (--by)  by-condition condition-map
     two systems        score-scatter
     speakers           zoo subjects
+    identification     cmc
     two sets (--dev)   dev-and-eval
     a model file       fusion-weights class-parameters
     a model (--model)  calibration-map

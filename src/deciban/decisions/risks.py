@@ -283,8 +283,8 @@ def explained(application: Application, actions: Sequence[str], classes: Sequenc
     ...     print(line)
     Without scores: reject, mean cost 0.1.
     reject up to llr 2.29253 (posterior of target 0.0909091), accept from there on.
-    Like unit costs at the effective prior 0.0917431.
-    At equal priors, these costs of target and other lead to the same decisions: accept 0, 1.98; reject 0.2, 0.
+    Equivalent to unit costs at prior 0.0917431.
+    Equivalent costs at equal priors (target, other): accept 0, 1.98; reject 0.2, 0.
     """
     default = actions[application.default_action]
     lines = [f"Without scores: {default}, mean cost {application.default_risk:.6g}."]
@@ -308,13 +308,13 @@ def _two(application: Application, actions: Sequence[str], classes: Sequence[str
             words.append(f"{actions[one.action]} from there on" if len(found) > 1 else f"{actions[one.action]} always")
     lines = [", ".join(words) + "."]
     with contextlib.suppress(InputError):  # no operating point has the same decisions
-        lines.append(f"Like unit costs at the effective prior {application.operating_point().effective_prior:.6g}.")
+        lines.append(f"Equivalent to unit costs at prior {application.operating_point().effective_prior:.6g}.")
     return [*lines, _same_costs(application, actions, classes)]
 
 
 def _same_costs(application: Application, actions: Sequence[str], classes: Sequence[str]) -> str:
     costs = _rows(application.canonical().costs, actions)
-    return f"At equal priors, these costs of {' and '.join(classes)} lead to the same decisions: {costs}."
+    return f"Equivalent costs at equal priors ({', '.join(classes)}): {costs}."
 
 
 def _rows(costs: FloatArray, actions: Sequence[str]) -> str:

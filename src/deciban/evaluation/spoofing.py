@@ -311,6 +311,12 @@ class SpoofingResults(Jsonable):
         if without:
             names = ", ".join(dict.fromkeys(without))
             found.append(f"No t-DCF where the verifier accepts no spoof of the attack, or has none: {names}.")
+        if "bpcer10" in made:
+            found.append(
+                "BPCER10, 20, 100: the APCER of every attack is at most 10, 5, 1 %. EER: all attacks together."
+            )
+        if not self.edition.plan.is_verified:
+            found.append(f"{plan} was not checked against its source: compare it before you quote the metrics.")
         if "t_eer" in made:
             found.append(
                 "t-EER and the min a-DCF of a tandem treat both systems as independent, and have no intervals."

@@ -165,7 +165,7 @@ def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str
     if not asked and not intervals:
         return []
     places = [", ".join(_first(asked, "points"))] if asked else []
-    ranges = " or ".join(_first(intervals, "ranges"))
+    ranges = " and ".join(_first(intervals, "ranges"))
     places += [ranges if ranges.startswith(_NEARLY) else f"priors {ranges}"] if ranges else []
     return [Note(f"At {' and at '.join(places)}, decisions cost more than ignoring the scores.", "calibration")]
 

@@ -49,9 +49,9 @@ TEACHING_KINDS: tuple[str, ...] = (
 CONDITION_KINDS: tuple[str, ...] = ("by_condition", "condition_map")
 """Names of plots of results by condition."""
 
-TRIAL_KINDS: tuple[str, ...] = ("score_scatter", "zoo", "subjects")
+TRIAL_KINDS: tuple[str, ...] = ("score_scatter", "zoo", "subjects", "cmc")
 """Names of plots that need more than evaluations: `deciban.analysis.score_pairs`,
-`deciban.evaluation.menagerie`, `deciban.biometrics.zoo`."""
+`deciban.evaluation.menagerie`, `deciban.biometrics.zoo`, `deciban.biometrics.cmc`."""
 
 MODEL_KINDS: tuple[str, ...] = ("fusion_weights", "class_parameters")
 """Names of plots of trained models."""

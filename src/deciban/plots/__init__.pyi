@@ -14,6 +14,7 @@ from deciban.plots.comparison import score_scatter as score_scatter
 from deciban.plots.comparison import system_worth as system_worth
 from deciban.plots.curves import ape as ape
 from deciban.plots.curves import bayes_error as bayes_error
+from deciban.plots.curves import cmc as cmc
 from deciban.plots.curves import det as det
 from deciban.plots.curves import ece as ece
 from deciban.plots.curves import precision_recall as precision_recall

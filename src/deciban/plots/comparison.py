@@ -46,7 +46,7 @@ DOTS: Style = {"linestyle": "-", "marker": "o", "markersize": 5}
 """Style of a difference with its interval."""
 
 
-SHARE = "Difference, share of the greater one (%)"
+SHARE = "Difference in % of the larger value"
 
 PRIORS = "Prior log odds (nats)"
 
@@ -190,7 +190,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     >>> pairs = [(rng.normal(2, 1, 120), rng.normal(-2, 1, 120)), (rng.normal(1, 1, 120), rng.normal(-1, 1, 120))]
     >>> found = deciban.compare(*pairs, names=["A", "B"], tar_units=unit, non_units=unit)
     >>> forest(found).get_xlabel()
-    'Difference, share of the greater one (%)'
+    'Difference in % of the larger value'
     """
     if figure is not None:
         return _of_one_figure(_named(comparison, figure), ax, line_kw)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import NullLocator
 from scipy.special import entr, expit, ndtr, ndtri
 
+from deciban.biometrics import Cmc
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
@@ -19,6 +20,8 @@ from deciban.evaluation import Evaluation
 from deciban.evaluation.bands import band_of, hull_bands
 from deciban.metrics.classification import precision_of
 from deciban.plots.axes import (
+    BAND,
+    BAND_LINE,
     GREY,
     POINT_MARKERS,
     Canvas,
@@ -254,6 +257,49 @@ def precision_recall(result: Drawable, ax: Axes | None = None, **line_kw: Any) -
     for axis in (drawing.ax.xaxis, drawing.ax.yaxis):
         axis.set_major_formatter(in_percent)
     return drawing.finish("Recall (%)", "Precision (%)")
+
+
+def cmc(result: Mapping[str, Cmc], ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw the identification rate over the rank: cumulative match characteristics (CMC).
+
+    Parameters
+    ----------
+    result : mapping of str to Cmc
+        For each system, the result of `deciban.biometrics.cmc`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the curve of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Shaded: intervals by subject, if there are enough subjects.
+
+    Examples
+    --------
+    >>> from deciban.biometrics import cmc as identify
+    >>> ax = cmc({"a": identify([[0.9, 0.1], [0.6, 0.2]], ["x", "y"], ["x", "y"])})
+    >>> ax.lines[0].get_xydata().tolist()
+    [[1.0, 0.5], [2.0, 1.0]]
+    """
+    given: Any = result
+    if not (isinstance(given, Mapping) and given and all(isinstance(one, Cmc) for one in given.values())):
+        raise InputError("result: pass a mapping of names to results of `deciban.biometrics.cmc`.")
+    canvas = Canvas(list(result), ax, line_kw, size=(5.6, 4.4))
+    for mark, one in zip(canvas.marks, result.values(), strict=True):
+        rates, steps = one.rates, np.arange(1, len(one) + 1)
+        canvas.ax.plot(steps, rates.value, **{"drawstyle": "steps-post", **mark.main})
+        if not np.isnan(rates.low).all():
+            canvas.ax.fill_between(steps, rates.low, rates.high, step="post", color=mark.color, **BAND)
+            canvas.explain(f"{100 * one.level:.4g} % intervals by subject", **BAND_LINE)
+    canvas.ax.set_xscale("log")
+    canvas.ax.xaxis.set_major_formatter("{x:,.0f}")
+    canvas.ax.yaxis.set_major_formatter(in_percent)
+    return canvas.finish("Rank", "Identification rate (%)")
 
 
 def _shade_hull(drawing: Drawing, system: System, line: Callable[[FloatArray, FloatArray], Outline]) -> None:

@@ -105,7 +105,7 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
     --------
     >>> import deciban
     >>> minimum_cost(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
-    'Least Bayes error rate (%)'
+    'Minimum Bayes error rate (%)'
     """
     drawing = Drawing(result, ax, line_kw, size=(6.0, 4.0))
     least = [curves.min_error * default_error(curves.prior_log_odds) for curves in drawing.curves]
@@ -118,7 +118,7 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
     draw_reference(drawing, drawing.reach, default_error)
     top = top_of(least, peak=0.5)
     drawing.ax.yaxis.set_major_formatter(in_percent)
-    return framed(drawing, top, "Least Bayes error rate (%)", has_points=False)
+    return framed(drawing, top, "Minimum Bayes error rate (%)", has_points=False)
 
 
 def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -340,7 +340,7 @@ def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: Any
             drawing.ax.fill_between(x, alarms, at.act_dcf, color=system.color, alpha=0.15, linewidth=0, zorder=1.4)
     drawing.explain("misses", **_OF_MISSES)
     drawing.explain("false alarms", **_OF_FALSE_ALARMS)
-    drawing.explain("least errors", **_LEAST)
+    drawing.explain("minimum", **_LEAST)
     return normalized(drawing, _PARTS_TOP)
 
 
@@ -447,7 +447,7 @@ def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line
         drawing.ax.plot(curves.prior_log_odds, curves.min_error, **_thin(system.thin(), "--"))
     drawing.explain("evaluation", linestyle="-", linewidth=1.7)
     drawing.explain("development", linestyle="--", linewidth=1.7)
-    drawing.explain("least errors (thin)", linestyle="-", linewidth=0.8)
+    drawing.explain("minimum (thin)", linestyle="-", linewidth=0.8)
     return normalized(drawing, _PARTS_TOP, has_points=False)
 
 

@@ -674,7 +674,7 @@ class AffineCalibrator(ScoreCalibrator):
     ridge : float
         Penalty on the scale, for standardized scores. Without a penalty, separated classes are an error.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: ``p_target``.
+        Prior of the target (``target_``) in `predict_proba` and `predict`; default: ``p_target``.
     column : int or str, optional
         Number or name of the column of ``X`` with the scores; required if there are several.
 
@@ -710,7 +710,7 @@ class ScaleCalibrator(AffineCalibrator):
     ridge : float
         Penalty on the scale, for standardized scores. Without a penalty, separated classes are an error.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: ``p_target``.
+        Prior of the target (``target_``) in `predict_proba` and `predict`; default: ``p_target``.
     column : int or str, optional
         Number or name of the column of ``X`` with the scores; required if there are several.
 
@@ -741,7 +741,7 @@ class ShiftCalibrator(ScoreCalibrator):
     alpha, beta : float
         Member of the beta family of proper scoring rules, each in [0.05, 100].
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: ``p_target``.
+        Prior of the target (``target_``) in `predict_proba` and `predict`; default: ``p_target``.
     column : int or str, optional
         Number or name of the column of ``X`` with the scores; required if there are several.
 
@@ -776,7 +776,7 @@ class PavCalibrator(ScoreCalibrator):
         Log-likelihood ratios are clipped to [-bound, bound], in nats. Without smoothing or a bound, the lowest and
         highest scores have infinite llrs, and `score` is minus infinity as soon as one of them is wrong.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: 0.5.
+        Prior of the target (``target_``) in `predict_proba` and `predict`; default: 0.5.
     column : int or str, optional
         Number or name of the column of ``X`` with the scores; required if there are several.
 
@@ -808,7 +808,7 @@ class GaussianCalibrator(ScoreCalibrator):
     p_target : float
         Share of the variance of targets in a shared variance, in (0, 1).
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: ``p_target``.
+        Prior of the target (``target_``) in `predict_proba` and `predict`; default: ``p_target``.
     column : int or str, optional
         Number or name of the column of ``X`` with the scores; required if there are several.
 
@@ -841,7 +841,7 @@ class BetaCalibrator(ScoreCalibrator):
     scores : {"probability", "log_odds"}
         Content of ``X``: probabilities in [0, 1], or ``ln(p / (1 - p))``.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: ``p_target``.
+        Prior of the target (``target_``) in `predict_proba` and `predict`; default: ``p_target``.
     column : int or str, optional
         Number or name of the column of ``X`` with the scores; required if there are several.
 
@@ -871,7 +871,7 @@ class BoundCalibrator(ScoreCalibrator):
     low, high : float, optional
         Lowest and highest log-likelihood ratio, in nats; None for no bound, but not both.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: 0.5.
+        Prior of the target (``target_``) in `predict_proba` and `predict`; default: 0.5.
     column : int or str, optional
         Number or name of the column of ``X`` with the scores; required if there are several.
 
@@ -901,7 +901,7 @@ class ElubCalibrator(ScoreCalibrator):
     n_misleading : float
         Number of misleading log-likelihood ratios that are added to each class, at least 1.
     prior : float, optional
-        Prior of ``classes_[1]`` in `predict_proba` and `predict`; default: 0.5.
+        Prior of the target (``target_``) in `predict_proba` and `predict`; default: 0.5.
     column : int or str, optional
         Number or name of the column of ``X`` with the scores; required if there are several.
 

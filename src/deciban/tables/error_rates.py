@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from deciban.biometrics import generalized_rates
+from deciban.core.resampling.intervals import LEVEL, Interval
 from deciban.errors import amount
 from deciban.evaluation.metrics import OF_CLASSIFIERS
 from deciban.evaluation.one_system import WithInterval, bounds_in_words, with_interval
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from deciban.evaluation import ClassEvaluation, Evaluation, Results
     from deciban.evaluation.spoofing import Measured, SpoofingResults, SpoofingSystem
     from deciban.metrics import CalibrationDiscrepancy
+    from deciban.workflows.identifying import Identification
     from deciban.workflows.spoofing_fusion import FusedSpoofing
 
 
@@ -162,6 +164,40 @@ def biometric_rates(systems: Sequence[Evaluation], heading: str = "system") -> T
     return table(headings, rows, caption=captioned(words, systems))
 
 
+def identification_tables(systems: Sequence[Identification]) -> list[Table]:
+    """Return a table of rates by rank, and one of rates in an open set if there are probes without a mate."""
+    ranks, note = systems[0].ranks, f"{100 * systems[0].cmc.level:.6g} % intervals by subject"
+    rows, more = list[Sequence[str]](), list[Sequence[str]]()
+    for one in systems:
+        rates = one.cmc.rates
+        cells = [_with_bounds(rates.value[k - 1], rates.low[k - 1], rates.high[k - 1]) for k in ranks]
+        counts = map(amount, (one.n_mated, one.cmc.n_subjects))
+        rows.append((one.name, *cells, *counts))
+        for row in one.open_set:
+            shares = (f"{k:,} of {n:,}" for k, n in ((row.n_identified, row.n_mated), (row.n_false, row.n_nonmated)))
+            dir_cell = _with_bounds(row.rate, row.low, row.high)
+            rates_of_row = (f"{100 * row.limit:.6g} %", rate(row.fpir), dir_cell)
+            more.append((one.name, *rates_of_row, *shares, number(row.threshold, 4)))
+    headings = ["system", *(f"rank {k}" for k in ranks), "mated probes", "subjects"]
+    found = [
+        table(headings, rows, caption=f"share of mated probes with the mate among the first k candidates; [{note}]")
+    ]
+    if more:
+        headings = ["system", "FPIR at most", "FPIR", "DIR", "identified", "false positives", "threshold"]
+        words = "DIR: rank 1, at or above the threshold"
+        found.append(table(headings, more, caption=f"{words}; [{note}, threshold held fixed]"))
+    return found
+
+
+def _with_bounds(value: float, low: float, high: float) -> str:
+    """Write a rate in percent with its interval, if it has one."""
+    text = rate(float(value))
+    if not math.isfinite(low):
+        return text
+    ends = Interval(float(value), float(low), float(high), math.nan, None, LEVEL, 0, "")
+    return WithInterval(text, *bounds_in_words(ends, in_percent=True, beside=text))
+
+
 def field_tables(results: Results[Evaluation]) -> list[Table]:
     """Return the tables of the field of a protocol, biometric or forensic; none for others."""
     primary = results.primaries[0].plan.primary if results.primaries else ""
@@ -194,17 +230,24 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
         for row in one.requested.discrepancies
     ]
     least = ", ".join(f"{one.name} {number(one.requested.discrepancy, 2)}" for one in systems)
-    words = "log10(reported LR / LR of the data): above 0, reported LRs are too large; inf: a class has no trials there"
+    words = (
+        "log10(reported LR / LR of the data): above 0, reported LRs are too large; limits only: a class has no trials"
+    )
     intervals = "[95 % fiducial limits, trials independent]"
     headings = ["system", "log10 LR", "targets", "non-targets", "discrepancy"]
-    return table(headings, rows, n_left=2, caption=f"{words}; {intervals}; deviation that the data confirm: {least}")
+    return table(
+        headings,
+        rows,
+        n_left=2,
+        caption=f"{words}; {intervals}; smallest deviation that the data show (0: none): {least}",
+    )
 
 
 def _discrepancy(row: CalibrationDiscrepancy) -> str:
     if math.isnan(row.value):
         return "-"
     value, low, high = (f"{end:+.2f}" for end in (row.value, row.low, row.high))
-    return f"{value} [{low}, {high}]"
+    return f"{value if math.isfinite(row.value) else ''} [{low}, {high}]".lstrip()
 
 
 def generalized_table(systems: Sequence[Evaluation], failures: Mapping[str, tuple[int, int]]) -> Table:

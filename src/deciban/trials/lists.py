@@ -436,7 +436,7 @@ class Trials(Frozen):
         """
         if name not in self.conditions:
             there = ", ".join(self.conditions) or "none"
-            raise InputError(f"{self.origin.name}: no condition {name!r}; the conditions are {there}.")
+            raise InputError(f"{self.origin.name}: no condition {name!r}; its columns of conditions: {there}.")
         return self.conditions[name]
 
     def as_grid(self) -> tuple[Trials, IntArray | None]:

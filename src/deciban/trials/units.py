@@ -57,7 +57,7 @@ def notes_on_speakers(found: SpeakersByName, n_contradictions: int) -> list[str]
     words, n_alone = list[str](), len(found.keys) - found.n_linked
     if n_alone > found.n_linked:
         words.append(
-            f"{n_alone:,} of the {len(found.keys):,} speakers are names without a target trial, a speaker each"
+            f"{n_alone:,} of the {len(found.keys):,} speakers are names in no target trial; each counts as one speaker"
         )
     if found.apart:
         words.append("equal names on the two sides are treated as different names, because the key contradicts")

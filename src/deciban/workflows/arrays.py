@@ -266,11 +266,9 @@ def compare(
     Notes
     -----
     The influences of a unit on the metrics of two systems are subtracted: with ``d_k`` the difference for unit k, the
-    variance of the difference is ``n / (n - 1) sum d_k^2``, and its interval uses the t quantile with ``n - 1`` degrees
-    of
-    freedom. Evaluations of different trials are compared in the same way: units of only one evaluation vary
-    independently,
-    and n is the smaller number of units.
+    variance of the difference is ``n / (n - 1) sum d_k^2``, and its interval uses the t quantile with the effective
+    number of units minus 1. Evaluations of different trials are compared in the same way: units of only one evaluation
+    vary independently, and n is the smaller number of units.
 
     Examples
     --------

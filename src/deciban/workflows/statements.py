@@ -231,18 +231,23 @@ class Statement(Jsonable):
         found.append(("likelihood ratio", f"{lr}; log10 LR {_log10(self.llr)}; llr {self.llr:.4g} nats"))
         if abs(self.given) > _DOUBTFUL:
             found.append(
-                ("doubtful", "this LR is extreme: is the number a natural logarithm (--llr), not an LR (--lr)?")
+                (
+                    "doubtful",
+                    f"{self.given:.6g} was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?",
+                )
             )
         found.append(("statement", self.sentence))
         if self.scale is not None:
             expression, sentence, (low, high) = self.scale.words(self.llr, self.propositions)
             ends = f"LR {low:,.12g} and above" if math.isinf(high) else f"LR {low:,.12g} to {high:,.12g}"
+            ends += f", for '{self.propositions[1]}'" if self.llr < 0.0 else ""
             found += [("in words", sentence), ("scale", f"{self.scale.title}, {expression or 'no expression'}: {ends}")]
             found.append(("source", self.scale.source + _UNCHECKED * (self.scale.status != "verified")))
         if self.interval is not None:
             low, high = self.interval
             is_cut = self.limits is not None and (low <= self.limits[0] or high >= self.limits[1])
             cut = "; it ends at a limit of the model" if is_cut else ""
+            cut += "; it includes support for the other proposition" if low < 0.0 < high else ""
             found.append(("interval", f"LR {_lr(low)} to {_lr(high)}; {_on_both(low, high)}{cut}"))
         if self.model is not None:
             found += self._about_model()

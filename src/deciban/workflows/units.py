@@ -212,7 +212,7 @@ class HoldOut:
     def message(self, sides: tuple[str, ...], verb: str) -> Message:
         """Return the message about cross-validation."""
         named = self.groups or sides
-        same = f"no model was trained on the same {' or '.join(named)} as" if named else "no model was trained on"
+        same = f"no model was trained on the {' or '.join(named)} of" if named else "no model was trained on"
         return Message("folds", "", f"cross-validated in {self.parts} folds: {same} the trials that it {verb}")
 
 

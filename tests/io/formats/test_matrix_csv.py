@@ -108,7 +108,7 @@ def test_a_matrix_of_a_spreadsheet(tmp_path):
         (b"id,x\nann,1\nann,2\n", "repeat another one, the first 'ann'"),
         (b"id,x\nann,1\n,2\n", ":3: the name of the enrolment is empty"),
         (b"id,x\nann,1\nbob,1,2\n", ":3: expected 2 columns, got 3"),
-        (b"id,x\nann,1\nbob,nan\n", ":3: the score is NaN; leave the cell empty"),
+        (b"id,x\nann,1\nbob,nan\n", r":3: the score is NaN \(leave the cell empty"),
         (b"id,x\nann,1\nbob,1e999\n", ":3: the score '1e999' exceeds the largest float"),
         (b"id,x\nann,1\nbob,0x10\n", ":3: the score '0x10' is not a number"),
         (b"id,\xf6\nann,1\n", ":1: not UTF-8"),

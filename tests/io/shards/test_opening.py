@@ -229,7 +229,7 @@ def test_what_is_missing_is_named(tmp_path):
     rng = np.random.default_rng(12)
     table = trials(rng)
     cut = write(table, tmp_path / "cut", rng)
-    with pytest.raises(InputError, match=r"no condition 'sex'; the conditions are gender"):
+    with pytest.raises(InputError, match=r"no condition 'sex'; its columns of conditions: gender"):
         open_shards(cut, where={"sex": "f"})
     with pytest.raises(InputError, match=r"no trial has gender = 'x'; the values are"):
         open_shards(cut, where={"gender": ["f", "x"]})

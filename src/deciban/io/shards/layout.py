@@ -479,7 +479,9 @@ def require_values(
     """
     for column, values in where.items():
         if column not in names:
-            raise InputError(f"{name}: no condition {column!r}; the conditions are {', '.join(names) or 'none'}.")
+            raise InputError(
+                f"{name}: no condition {column!r}; its columns of conditions: {', '.join(names) or 'none'}."
+            )
         left, seen = list(values), dict[str, None]()
         for partition in rows:
             if not left:

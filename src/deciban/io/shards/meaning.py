@@ -178,7 +178,7 @@ def conditions_in(roles: Roles, how: BatchReading) -> dict[str, tuple[str, ...]]
     for name in how.values:
         if name not in known:
             raise InputError(
-                f"{roles.table.name}: no condition {name!r}; the conditions are {', '.join(known) or 'none'}."
+                f"{roles.table.name}: no condition {name!r}; its columns of conditions: {', '.join(known) or 'none'}."
             )
     found = {known[name]: values for name, values in how.values.items()}
     layout.require_values(found, roles.table.rows, roles.table.schema.names, roles.table.name)
