@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pytest
 from matplotlib import image
+from matplotlib.figure import Figure
 
 from deciban import plots
 from deciban.plots import axes as system_marks
@@ -18,22 +19,26 @@ CURVES = (
 
 
 def shapes_of(ax, mark):
-    """Markers of all lines in the colour of a system."""
+    """Markers and dashes of all lines in the colour of a system that carry its markers."""
     return {
         (line.get_marker(), line.get_markerfacecolor() == "white")
         for line in ax.lines
-        if line.get_color() == mark and line.get_marker() in system_marks.SHAPES
-        if line.get_markersize() == system_marks.look_of(0, mark)["markersize"]
+        if line.get_color() == mark and line.get_gid() == system_marks.MARKED
     }
 
 
 @pytest.mark.parametrize("kind", CURVES)
 def test_ten_systems_have_ten_markers(kind):
+    """Each at least once along its curves and nowhere along another's; without the style there are none."""
     with plots.print_style("column"):
         ax = getattr(plots, kind)(TEN)
     found = [shapes_of(ax, color) for color in plots.system_colors(10)]
     assert [len(shapes) for shapes in found] == [1] * 10
     assert len(set.union(*found)) == 10
+    drawn = [line for line in ax.lines if line.get_gid() == system_marks.MARKED]
+    for line in drawn:
+        places = ax.transAxes.inverted().transform(line.get_transform().transform(line.get_xydata()))
+        assert np.all((places >= -0.001) & (places <= 1.001))
 
 
 def test_bars_of_classes_have_markers():
@@ -67,7 +72,7 @@ def test_legends_differ_in_grey():
 def test_one_system_has_no_markers():
     with plots.print_style("column"):
         ax = plots.tippett(TEN[0])
-    assert not shapes_of(ax, plots.system_colors(1)[0])
+    assert not any(line.get_gid() == system_marks.MARKED for line in ax.lines)
 
 
 def test_a_system_drawn_later_has_a_marker_of_its_own():
@@ -76,6 +81,30 @@ def test_a_system_drawn_later_has_a_marker_of_its_own():
         plots.ece(TEN[2], ax)
     found = [shapes_of(ax, color) for color in plots.system_colors(3)]
     assert len(set.union(*found)) == 3
+
+
+@pytest.mark.parametrize("steps", ["default", "steps-post"])
+def test_markers_stand_on_what_is_seen(steps):
+    """Half of this line is outside; steps and slopes are followed, not the corners of the data."""
+    ax = Figure().add_subplot()
+    ax.set(xlim=(0, 10), ylim=(0, 1))
+    (line,) = ax.plot([-10, 4, 4.5, 30], [0.2, 0.2, 0.8, 0.8], color="#0072B2", drawstyle=steps)
+    system_marks.mark_lines(ax, [line], {"#0072B2": 0})
+    (marks,) = [other for other in ax.lines if other is not line]
+    x, y = marks.get_xydata().T
+    corner = 4.5 if steps == "steps-post" else 4.0
+    height = np.where(x <= corner, 0.2, np.where(x >= 4.5, 0.8, 0.2 + 1.2 * (x - 4.0)))
+    assert len(x) >= 3
+    assert y[x != 4.5] == pytest.approx(height[x != 4.5], abs=1e-9)
+    assert np.diff(x).max() < 10 * 0.42 + 1e-9
+
+
+def test_lines_that_are_not_seen_have_none():
+    ax = Figure().add_subplot()
+    ax.set(xlim=(0, 1), ylim=(0, 1))
+    lines = [ax.plot([0, 1], [2, 3], color="#0072B2")[0], ax.plot([0, np.nan], [np.inf, 1], color="#0072B2")[0]]
+    system_marks.mark_lines(ax, lines, {"#0072B2": 0})
+    assert len(ax.lines) == 2
 
 
 def test_after_ten_systems_markers_are_filled():

@@ -169,7 +169,7 @@ def _console(output: str | None, shown: OutputOptions, inputs: Sequence[str | No
         raise click.UsageError("--table xlsx and -o FILE belong together: name both, or none.")
     if output is None:
         return tables.console(shown.table_style)
-    from deciban.tables.workbook import WorkbookConsole
+    from deciban.tables.frames import WorkbookConsole
 
     refuse_overwriting([output], inputs)
     return WorkbookConsole()

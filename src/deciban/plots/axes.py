@@ -11,12 +11,13 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.cbook import normalize_kwargs
+from matplotlib.cbook import STEP_LOOKUP_MAP, normalize_kwargs
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import AutoLocator, FuncFormatter
 from matplotlib.transforms import ScaledTranslation
@@ -82,8 +83,11 @@ MARKED = "system"
 
 _SIZE, _EDGE = 4.2, 0.8
 
-_FEW, _APART = 4, (0.3, 0.44)
-"""Distance of markers on a curve, as a share of the diagonal of the Axes: for up to ``_FEW`` systems, and for more."""
+_FEW, _APART = 4, (0.42, 0.62)
+"""Distance of markers on a curve, as a share of the sides of the Axes: for up to ``_FEW`` systems, and for more."""
+
+_GRAIN = 1000.0
+"""Width and height of Axes while paths are clipped, which leaves a margin of 1."""
 
 
 def look_of(number: int, color: Any) -> dict[str, Any]:
@@ -94,22 +98,65 @@ def look_of(number: int, color: Any) -> dict[str, Any]:
     return shape | {"markerfacecolor": face, "markeredgecolor": color}
 
 
-def mark_lines(lines: Iterable[Line2D], numbers: Mapping[str, int]) -> None:
-    """Add markers along each curve without markers, by the system of its colour, also in the legend.
+def mark_lines(ax: Axes, lines: Iterable[Line2D], numbers: Mapping[str, int]) -> None:
+    """Add markers to the visible part of each line without markers, by the system of its colour, also in the legend.
 
     Parameters
     ----------
+    ax : Axes
+        Axes with final limits.
     lines : iterable of Line2D
     numbers : mapping of str to int
         Numbers of systems, by colours as hexadecimal codes.
     """
     apart = _APART[len(numbers) > _FEW]
-    for line in lines:
+    for line in list(lines):
         number = numbers.get(to_hex(line.get_color()).upper())
-        is_curve = len(np.asarray(line.get_xdata())) != 2 and line.get_linestyle() != "None"
-        if number is not None and is_curve and line.get_marker() == "None":
-            first = (number % len(SHAPES) + 0.5) / len(SHAPES)
-            line.set(markevery=(first * apart, apart), **look_of(number, line.get_color()))
+        if number is None or line.get_linestyle() == "None" or line.get_marker() != "None":
+            continue
+        look = look_of(number, line.get_color())
+        line.set(markevery=[], **look)
+        places = _places(ax, line, apart, (number % len(SHAPES) + 0.5) / len(SHAPES))
+        if len(places):
+            dots = look | {"linestyle": "none", "gid": MARKED, "zorder": line.get_zorder() + 0.2, "label": "_nolegend_"}
+            dots["color"] = line.get_color()
+            ax.add_line(Line2D(places[:, 0], places[:, 1], transform=line.get_transform(), **dots))
+
+
+def _places(ax: Axes, line: Line2D, apart: float, first: float) -> FloatArray:
+    """Return points on the visible part of a line, ``(n, 2)`` in data coordinates.
+
+    The first point is at ``first`` times the distance. A straight line gets one point, near its beginning.
+    """
+    x, y = STEP_LOOKUP_MAP[line.get_drawstyle()](*np.asarray(line.get_xydata()).T)
+    to_frame = line.get_transform() - ax.transAxes
+    seen = _seen(Path(_GRAIN * to_frame.transform(np.column_stack((x, y))))) / _GRAIN
+    steps = np.hypot(*np.diff(seen, axis=0).T)
+    steps[np.isnan(steps)] = 0.0
+    far = np.concatenate(([0.0], np.cumsum(steps)))
+    if not far[-1]:
+        return np.empty((0, 2))
+    wanted = np.arange(first * min(apart, far[-1]), far[-1], apart)[: 1 if len(x) == 2 else None]
+    rows = np.searchsorted(far, wanted, side="right") - 1
+    rows = np.minimum(rows, len(steps) - 1)
+    share = (wanted - far[rows]) / np.where(steps[rows], steps[rows], 1.0)
+    found = seen[rows] + share[:, None] * (seen[rows + 1] - seen[rows])
+    inside = np.all((found >= 0.0) & (found <= 1.0), axis=1)
+    places: FloatArray = to_frame.inverted().transform(found[inside])
+    return places
+
+
+def _seen(path: Path) -> FloatArray:
+    """Return the corners of the path inside the frame, with NaN between separate parts."""
+    cut = path.cleaned(remove_nans=True, clip=(0.0, 0.0, _GRAIN, _GRAIN), simplify=False)
+    corners: list[FloatArray] = []
+    for corner, code in zip(np.asarray(cut.vertices), np.asarray(cut.codes), strict=True):
+        if code == Path.STOP:
+            break
+        if code == Path.MOVETO and corners:
+            corners.append(np.full(2, np.nan))
+        corners.append(corner)
+    return np.array(corners).reshape(-1, 2)
 
 
 Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
@@ -365,7 +412,7 @@ class Canvas:
                     linewidth=files.line_width(line.get_linewidth()), markersize=files.line_width(line.get_markersize())
                 )
         if max(self.numbers.values()) > 0:
-            mark_lines(new, self.numbers)
+            mark_lines(self.ax, new, self.numbers)
 
     def _columns(self, labels: list[str]) -> int:
         """Return the number of legend columns that fit; a handle takes the space of seven characters."""

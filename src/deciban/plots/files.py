@@ -436,7 +436,5 @@ def _bytes(figure: Figure, file_format: Format) -> bytes:
         place = ax.get_subplotspec()
         if place is not None and isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
             ax.set_subplotspec(place)
-    if any(ax.get_aspect() != "auto" for ax in figure.axes):  # the layout depends on their size, which it changes
-        figure.draw_without_rendering()
     figure.savefig(content, format=file_format, dpi=_DPI, metadata=_METADATA[file_format])
     return content.getvalue()

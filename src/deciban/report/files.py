@@ -227,10 +227,26 @@ def report_files(
     (True, 2)
     """
     named, options = named_scores(scores, key, options)
-    training = train, train_key, train_quality, select, cross_validate, n_folds
-    texts = title, author, note, baseline, link
-    about: Any = {"has_options": bool(options), "verifier": verifier or {}}
-    request = ReportRequest(named, key, output, model, quality, *training, *texts, **about)
+    request = ReportRequest(
+        named,
+        key,
+        output,
+        model,
+        quality,
+        train,
+        train_key,
+        train_quality,
+        select,
+        cross_validate,
+        n_folds,
+        title,
+        author,
+        note,
+        baseline,
+        link,
+        has_options=bool(options),
+        verifier=verifier or {},
+    )
     return write_report(request, Options.of("report_files", options), progress).results
 
 
