@@ -83,6 +83,7 @@ class Cost:
     WRITTEN: Final = 780  # a row that is read, changed and written: two batches for one thread [1: 390 for each]
     MATRIX_CELL: Final = 96  # [1: 18 for a whole evaluation of 4 * 10^6 cells]
     SAMPLED: Final = 128  # a number of a sample that training draws, with samples that wait to be added
+    CLASSIFIER: Final = 40  # a log-likelihood with its posterior and their copies, all in memory
     LLR: Final = 64  # a log-likelihood ratio that is kept until the bound is known
     TEXT: Final = 12  # a byte of a text file that is parsed [1: 7.4, and the resulting table]
     THREAD: Final = 12 * 10**6  # buffers of a further thread

@@ -54,6 +54,7 @@ def numbers(value, path=""):
         {"groups": {"west": ["eng", "deu"], "fra": ["fra"]}, "units": "speaker"},
         {"level": 0.9, "bootstrap": 40},
         {"units": "trials"},
+        {"classifier": True, "units": "speaker", "bootstrap": 20},
     ],
 )
 def test_json_is_that_of_memory(folder, asked, monkeypatch):

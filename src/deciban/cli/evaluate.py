@@ -208,7 +208,7 @@ def _print_tables(
         ),
         sentences=[write(one) for write in of_systems for one in results.systems],
     )
-    if results.kind == "two-class" and (any(wanted.values()) or any(map(_has_requests, results.systems))):
+    if any(wanted.values()) or any(map(_has_requests, results.systems)):
         tables.print_requested(results, out, **wanted)
     if failures is not None:
         from deciban.tables.error_rates import generalized_table

@@ -46,6 +46,22 @@ def chosen(loglik: ScoreArray, prior: FloatArray) -> IntArray:
     return decision
 
 
+def is_among_first(loglik: ScoreArray, label: IntArray, k: int, prior: FloatArray | None = None) -> BoolArray:
+    """Return True for trials whose class is among the ``k`` of greatest posterior; as in `chosen`, for ``k = 1``.
+
+    By default, at the flat prior; otherwise the prior is positive.
+    """
+    found, position = np.empty(len(label), np.bool_), np.arange(loglik.shape[1])
+    is_flat = prior is None or bool(np.all(prior == prior[0]))
+    weights = None if prior is None or is_flat else log_weights(prior)
+    for rows in row_blocks(*loglik.shape):
+        block = loglik[rows] if weights is None else relative(loglik, rows).T + weights
+        true = label[rows, None]
+        own = np.take_along_axis(block, true, axis=1)
+        found[rows] = ((block > own) | ((block == own) & (position < true))).sum(axis=1) < k
+    return found
+
+
 def log_weights(prior: FloatArray) -> FloatArray:
     """Return logarithms of a positive prior, shifted so that the greatest is exactly 0.
 

@@ -31,9 +31,9 @@ from deciban.evaluation.multiclass.problem_sums import (
     odds_of,
     odds_share,
 )
-from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, shown_of
+from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, joined_trials, shown_of
 from deciban.memory import give_back, rows_that_fit
-from deciban.multiclass.analysis import confusion_of, subset_costs_of, subset_counts_of
+from deciban.multiclass.analysis import classifier_metrics_of, confusion_of, subset_costs_of, subset_counts_of
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import Detectors, Grouping, Pairs, ScoredClasses, Side, rival_shares
 from deciban.trials.sources import (
@@ -416,12 +416,15 @@ class ClassSums:
     subsets : SubsetCounts or None
     units : ProblemUnitSums or None
         Only if intervals are requested.
+    held : tuple of ScoredClasses
+        The trials, if metrics of classifier papers are requested, which need all of them.
     """
 
     summary: ClassSummary
     shown: ClassSample | None
     subsets: SubsetCounts | None
     units: ProblemUnitSums | None = None
+    held: tuple[ScoredClasses, ...] = ()
 
     def __add__(self, other: ClassSums) -> ClassSums:
         """Add the sums of other trials."""
@@ -430,6 +433,7 @@ class ClassSums:
             both(self.shown, other.shown),
             both(self.subsets, other.subsets),
             both(self.units, other.units),
+            self.held + other.held,
         )
 
 
@@ -467,6 +471,7 @@ class ClassSurvey(SourcePass):
             shown_of(trials),
             subset_counts_of(trials, self.figures.p_target[0]) if self.has_subsets else None,
             None if self.who is None else ProblemUnitSums.of(block, self.who),
+            (trials,) if self.figures.classifier else (),
         )
 
 
@@ -543,7 +548,9 @@ def summarize_surveyed(
     return replace(
         sums.summary,
         problems=CountedProblems(detectors, of_pairs, found[ODDS]),
-        whole=WholeOnly(calibration, subsets, shown),
+        whole=WholeOnly(
+            calibration, subsets, shown, None, classifier_metrics_of(joined_trials(sums.held)) if sums.held else None
+        ),
     )
 
 

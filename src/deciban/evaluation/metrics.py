@@ -124,13 +124,22 @@ def _by_rule(name: str, label: str, *, larger_is_better: bool = False) -> Metric
     return replace(row, larger_is_better=larger_is_better)
 
 
-OF_CLASSIFIERS = (
-    {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "f1": "F1", "matthews": "MCC"}
-    | {"youden": "Youden", "best_f1": "best F1", "average_precision": "average precision"},
-    {"ece": "ECE", "ace": "ACE", "mce": "MCE", "smooth_ece": "smooth ECE"}
-    | {"sample_log_loss": "log loss", "sample_brier": "Brier"},
-)
-"""Names and labels of metrics of classifier papers: of decisions and ranks, and of posteriors."""
+_OF_BOTH = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy"}, {"ece": "ECE", "ace": "ACE"}
+_RULES = {"sample_log_loss": "log loss", "sample_brier": "Brier"}
+
+OF_CLASSIFIERS = {
+    "two-class": (
+        _OF_BOTH[0]
+        | {"f1": "F1", "matthews": "MCC", "youden": "Youden", "best_f1": "best F1"}
+        | {"average_precision": "average precision"},
+        _OF_BOTH[1] | {"mce": "MCE", "smooth_ece": "smooth ECE"} | _RULES,
+    ),
+    "classes": (
+        _OF_BOTH[0] | {"top_k_accuracy": "top-k accuracy", "sample_macro_f1": "macro F1"},
+        _OF_BOTH[1] | {"top_ece": "top-label ECE", "top_ace": "top-label ACE"} | _RULES,
+    ),
+}
+"""Names and labels of metrics of classifier papers by kind of scores: of decisions and ranks, and of posteriors."""
 
 METRICS = [
     Metric("eer", "EER (ROCCH)", in_percent=True, is_minimum=True, is_of_ranks=True, by_condition=True),
@@ -177,9 +186,10 @@ METRICS = [
     ),
     _on_request("cost", "application", ("costs", "cost"), BOTH),
     *(
-        Metric(name, label, per="share", larger_is_better=good, json=("classifier", name), tables="none")
-        for good, metrics in zip((True, False), OF_CLASSIFIERS, strict=True)
-        for name, label in metrics.items()
+        Metric(name, label, kinds, "share", larger_is_better=good, json=("classifier", name), tables="none")
+        for good, (two, several) in zip((True, False), zip(*OF_CLASSIFIERS.values(), strict=True), strict=True)
+        for name, label in (two | several).items()
+        for kinds in [BOTH if name in two and name in several else TWO if name in two else CLASSES]
     ),
 ]
 """All metrics, in the order of tables; tables leave out metrics that a system lacks. See `register_metric`."""
@@ -432,7 +442,8 @@ class Requested(ByValue):
     rule_costs : tuple of RuleCosts
         Costs by a custom rule.
     classifier : tuple of dict
-        Metrics of classifier papers, as one entry: ``p_target``, the share of targets in the data, and metrics at it.
+        Metrics of classifier papers, as one entry, with ``p_target``, the share of targets in the data; multiclass:
+        with ``k`` of the top-k accuracy.
     discrepancies : tuple of CalibrationDiscrepancy
         For each decade of the likelihood ratio.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -17,14 +18,14 @@ from scipy.special import gammaln
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, distributions
-from deciban.core.class_counts import SubsetCounts, accepted_open_set, chosen, non_target_priors
+from deciban.core.class_counts import SubsetCounts, accepted_open_set, chosen, is_among_first, non_target_priors, tally
 from deciban.core.class_counts import confusion as _confusion
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
 from deciban.metrics.classification import Scheme, binned_gaps
 from deciban.multiclass.recalibration import calibration_analysis
-from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, posterior
+from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, mixed, posterior, quadratic_costs, surprises
 from deciban.types import BoolArray, ByValue, CountArray, FloatArray, FloatPair, IntArray, Names, Priors, Weights
 
 
@@ -564,14 +565,67 @@ def ece(
         raise InputError("prior: the calibration error needs a positive prior of every class.")
     own = np.ones(len(trials.label)) if trials.weights is None else np.asarray(trials.weights, np.float64)
     weight = own * (share / np.bincount(trials.label, own, trials.n_classes))[trials.label]
-    chances = posterior(trials.loglik, prior=share)
+    return ece_of(posterior(trials.loglik, prior=share), trials.label, weight, bins=bins, scheme=scheme, kind=kind)
+
+
+def ece_of(
+    chances: FloatArray,
+    label: IntArray,
+    weight: FloatArray,
+    *,
+    bins: int = 15,
+    scheme: Scheme = "width",
+    kind: Literal["class-wise", "top-label"] = "class-wise",
+) -> float:
+    """Return `ece` of posteriors, with the share of each trial in the weight; trials are added in a fixed order."""
     if kind == "top-label":
-        best = chances.argmax(axis=1)
-        parts = [(chances.max(axis=1), best == trials.label)]
+        parts = [(chances.max(axis=1), chances.argmax(axis=1) == label)]
     else:
-        parts = [(chances[:, k], trials.label == k) for k in range(trials.n_classes)]
-    gaps = [binned_gaps(chance, weight, weight * is_right, bins, scheme) for chance, is_right in parts]
+        parts = [(chances[:, k], label == k) for k in range(chances.shape[1])]
+    gaps = []
+    for chance, is_right in parts:
+        order = np.argsort(chance, kind="stable")
+        own = weight[order]
+        gaps.append(binned_gaps(chance[order], own, own * is_right[order], bins, scheme))
     return math.fsum(math.fsum(total * gap) for total, gap in gaps) / len(parts)
+
+
+def classifier_metrics_of(trials: ScoredClasses) -> tuple[dict[str, float], CountArray]:
+    """Return metrics of classifier papers at the shares of the classes in the data, and the confusion matrix.
+
+    Every class has a trial.
+    """
+    totals, label, k = trials.totals(), trials.label, top_k_of(trials.n_classes)
+    n, share = totals.sum(), totals / totals.sum()
+    counts, chances = confusion_of(trials, share), posterior(trials.loglik, prior=share)
+    own = np.ones(len(label)) if trials.weights is None else trials.weights.astype(np.float64)
+    is_hit = is_among_first(trials.loglik, label, k, share)
+    errors = partial(ece_of, chances, label, own / n)
+    found = {
+        "k": k,
+        "accuracy": float(np.diag(counts).sum() / n),
+        "top_k_accuracy": float(tally(label, trials.n_classes, own * is_hit).sum() / n),
+        "balanced_accuracy": float(1.0 - rates_of(counts).mean()),
+        "sample_macro_f1": float(f1_of(counts).mean()),
+        "ece": errors(),
+        "ace": errors(scheme="mass"),
+        "top_ece": errors(kind="top-label"),
+        "top_ace": errors(kind="top-label", scheme="mass"),
+        "sample_log_loss": mixed(surprises(trials, share), share),
+        "sample_brier": mixed(quadratic_costs(trials, share), share),
+    }
+    return found, counts
+
+
+def top_k_of(n_classes: int) -> int:
+    """Return the ``k`` of the top-k accuracy: 5, or less so that one class is left out.
+
+    Examples
+    --------
+    >>> [top_k_of(n) for n in (2, 4, 1000)]
+    [1, 3, 5]
+    """
+    return min(5, n_classes - 1)
 
 
 def confusion(

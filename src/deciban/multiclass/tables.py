@@ -22,7 +22,15 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, Groups, tell_of_many
 from deciban.core import logliks as kernels
-from deciban.core.class_counts import Passes, Problems, mean_log_costs, min_cllrs, ordered_by_class, tally
+from deciban.core.class_counts import (
+    Passes,
+    Problems,
+    is_among_first,
+    mean_log_costs,
+    min_cllrs,
+    ordered_by_class,
+    tally,
+)
 from deciban.core.expected import MeanCost, log_cost
 from deciban.core.logliks import loglik_of_posterior, prior_ratio, quadratic_cost, relative, row_blocks
 from deciban.core.proper import softplus
@@ -1011,11 +1019,4 @@ def top_k_accuracy(
     weight = np.ones(len(trials.label)) if trials.weights is None else np.asarray(trials.weights, np.float64)
     if not weight.any():
         raise InputError("sample_weight: all weights are 0.")
-    is_hit = np.empty(len(trials.label), bool)
-    position = np.arange(trials.n_classes)
-    for rows in row_blocks(*trials.loglik.shape):
-        block, true = trials.loglik[rows], trials.label[rows]
-        own = np.take_along_axis(block, true[:, None], axis=1)
-        ahead = (block > own) | ((block == own) & (position < true[:, None]))
-        is_hit[rows] = ahead.sum(axis=1) < k
-    return float(weight[is_hit].sum() / weight.sum())
+    return float(weight[is_among_first(trials.loglik, trials.label, k)].sum() / weight.sum())

@@ -18,7 +18,15 @@ from deciban.multiclass import SubsetCosts
 from deciban.plots.triangle import triangle_of
 from deciban.report.cards import CLASS_CHARTS, MOST_CARDS, charts_of, comparison_of, forest_of
 from deciban.report.live import ROOM, finite, fitted, pair_data, plain, short
-from deciban.report.page import Named, filled, has_own_scales, parameter_pictures, with_conditions, worth_section
+from deciban.report.page import (
+    Named,
+    classifier_tables_of,
+    filled,
+    has_own_scales,
+    parameter_pictures,
+    with_conditions,
+    worth_section,
+)
 from deciban.report.tables import MULTICLASS, Page, costs_of_classes, figures_of_classes, side_by_side
 from deciban.tables.writers import count, number
 from deciban.types import IntArray
@@ -323,6 +331,7 @@ def multiclass_page(page: Page) -> str:
         sides=sides,
         most_classes=MOST_CLASSES,
         charts=_shown_charts(known),
+        classifier=classifier_tables_of(results),
         has_matrix=bool(known and known["classes"]),
         subsets=[(one, color, _subsets(one)) for one, color in systems if one.subsets is not None],
         first=first,

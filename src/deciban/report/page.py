@@ -70,7 +70,7 @@ def two_class_page(page: page_tables.Page) -> str:
         comparison=comparison,
         blocks=list(comparison.blocks(colors)) if comparison else [],
         **_of_model(page, sides),
-        classifier=_classifier_tables(results),
+        classifier=classifier_tables_of(results),
         errors=page_tables.errors(results.systems, colors),
         errors_unit=results.systems[0].axis,
         charts=cards.charts_of(page_tables.TWO_CLASS["plots"]),
@@ -177,11 +177,11 @@ def _environment() -> Environment:
     return environment
 
 
-def _classifier_tables(results: Results) -> list[Any]:
+def classifier_tables_of(results: Results) -> list[Any]:
     """Return tables of the metrics of classifier papers, if they were requested."""
     if not any(one.requested.classifier for one in results.systems):
         return []
-    from deciban.tables.text import classifier_tables  # loads on request
+    from deciban.tables.error_rates import classifier_tables  # loads on request
 
     return list(classifier_tables(results.systems))
 

@@ -1,9 +1,9 @@
-"""Terminal tables of fields: protocols of spoofing, and error rates of biometric verification."""
+"""Terminal tables of fields: spoofing, error rates of biometric verification, and metrics of classifier papers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -11,13 +11,14 @@ from rich.console import Console
 from deciban.biometrics import generalized_rates
 from deciban.core.resampling.intervals import LEVEL, Interval
 from deciban.errors import amount
+from deciban.evaluation.metrics import OF_CLASSIFIERS
 from deciban.evaluation.one_system import WithInterval, bounds_in_words, with_interval
 from deciban.evaluation.spoofing import COUNTERMEASURE, SINGLE_SCORE, SPOOFING_METRICS
 from deciban.tables.results import captioned, errors_in_words, number, percent, rate, say, say_all, table
 from deciban.tables.writers import Table
 
 if TYPE_CHECKING:
-    from deciban.evaluation import Evaluation, Results
+    from deciban.evaluation import ClassEvaluation, Evaluation, Results
     from deciban.evaluation.spoofing import Measured, SpoofingResults, SpoofingSystem
     from deciban.metrics import CalibrationDiscrepancy
     from deciban.workflows.identifying import Identification
@@ -266,3 +267,32 @@ def generalized_table(systems: Sequence[Evaluation], failures: Mapping[str, tupl
     ]
     caption = f"{'; '.join(counts)}; intervals for independent attempts"
     return table(["system", "limit", "FAR", "FRR", "GFAR", "GFRR"], rows, n_left=2, caption=caption)
+
+
+def classifier_tables(systems: Sequence[Evaluation | ClassEvaluation]) -> Iterator[Table]:
+    """Yield tables of the metrics of classifier papers: of decisions and ranks, and of posteriors."""
+    found = [(one, values) for one in systems for values in one.requested.classifier]
+    if not found:
+        return
+    kind, (_, first) = systems[0].kind, found[0]
+    about, captions = {"p_target": "share"}, _OF_TWO_CLASSES
+    if kind == "classes":
+        about, captions = {}, (_OF_DECISIONS.format(k=int(first["k"])), _OF_POSTERIORS)
+    for labels, words in zip(OF_CLASSIFIERS[kind], captions, strict=True):
+        rows = [
+            (
+                one.name,
+                *(f"{values[name]:.4g}" for name in about),
+                *(with_interval(number(values[name], 4), one, (name, 0)) for name in labels),
+            )
+            for one, values in found
+        ]
+        yield table(["system", *about.values(), *labels.values()], rows, caption=captioned(words, systems))
+
+
+_OF_TWO_CLASSES = (
+    "at the share of targets in the data; decisions at posterior 0.5; best F1: at its best threshold",
+    "posteriors at the share of targets; ECE, ACE and MCE (15 bins) are 0 without information; log loss in nats",
+)
+_OF_DECISIONS = "decisions for the largest posterior at the shares of the classes in the data; k = {k}"
+_OF_POSTERIORS = "posteriors at these shares; ECE and ACE (15 bins): mean over classes; log loss in nats"

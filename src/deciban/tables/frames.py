@@ -231,7 +231,8 @@ def _values(metric: Metric, one: Any, lists: dict[str, Any]) -> Iterator[tuple[F
         for k, entry in enumerate(lists.get(place) or ()):
             value = _entry_value(entry, key)
             if isinstance(value, int | float | str):
-                yield (metric.name, k), _place_of(entry), float(value)
+                at = "" if "k" in entry and metric.name != "top_k_accuracy" else _place_of(entry)
+                yield (metric.name, k), at, float(value)
 
 
 def _entry_value(entry: Mapping[str, Any], key: str) -> Any:

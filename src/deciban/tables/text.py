@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,7 +12,6 @@ from rich.console import Console
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import NEGATED, InputError, amount, counted, shortened, some_of, topic_of
 from deciban.evaluation.conditions import ByConditions, SystemConditions
-from deciban.evaluation.metrics import OF_CLASSIFIERS
 from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
 from deciban.tables.results import (
@@ -360,24 +359,27 @@ def print_requested(
     Parameters
     ----------
     results : Results
-        Two-class results.
+        Multiclass results have tables of the metrics of classifier papers only.
     out : Console, optional
         By default standard output.
     thresholds, misleading : bool
         Whether to print these tables, too.
     """
     to, systems = out or console(), results.systems
-    shown = [
-        _thresholds(systems) if thresholds else None,
-        *_conventions(systems),
-        None if leads_with_rates(results) else _rates_at(systems, "fmr"),
-        _rates_at(systems, "fnmr"),
-        _at_thresholds(systems),
-        _posterior_scores(systems),
-        *classifier_tables(systems),
-        rule_table([([one.name], one) for one in systems]),
-        _misleading(systems) if misleading else None,
-    ]
+    from deciban.tables.error_rates import classifier_tables  # loads on request
+
+    shown: list[Table | None] = list(classifier_tables(systems))
+    if results.kind != "classes":
+        before = [
+            _thresholds(systems) if thresholds else None,
+            *_conventions(systems),
+            None if leads_with_rates(results) else _rates_at(systems, "fmr"),
+            _rates_at(systems, "fnmr"),
+            _at_thresholds(systems),
+            _posterior_scores(systems),
+        ]
+        after = rule_table([([one.name], one) for one in systems]), _misleading(systems) if misleading else None
+        shown = [*before, *shown, *after]
     for one in shown:
         if one is not None:
             to.print("")
@@ -504,21 +506,6 @@ def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
     words = "log loss in nats; value = calibration loss + discrimination loss (by PAV); without scores: prior alone"
     headings = ["system", "prior", "score", "value", "calibration loss", "discrimination loss", "without scores"]
     return _requested(headings, rows, words, systems, 3)
-
-
-def classifier_tables(systems: Sequence[Evaluation]) -> Iterator[Table]:
-    """Yield tables of the metrics of classifier papers: of decisions and ranks, and of posteriors."""
-    found = [(one, values) for one in systems for values in one.requested.classifier]
-    captions = (
-        "at the share of targets in the data; decisions at posterior 0.5; best F1: at its best threshold",
-        "posteriors at the share of targets; ECE, ACE and MCE (15 bins) are 0 without information; log loss in nats",
-    )
-    for labels, words in zip(OF_CLASSIFIERS, captions, strict=True) if found else ():
-        rows = [
-            (one.name, f"{values['p_target']:.4g}", *(with_interval(number(values[x], 4), one, (x, 0)) for x in labels))
-            for one, values in found
-        ]
-        yield table(["system", "share", *labels.values()], rows, caption=captioned(words, systems))
 
 
 def rule_table(named: Sequence[tuple[Sequence[str], Evaluation]], headings: Sequence[str] = ("system",)) -> Any:

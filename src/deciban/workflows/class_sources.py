@@ -148,6 +148,9 @@ def evaluate_class_batches(
     figures = ClassFigures(**options.figures.given())
     figures.require_parts()
     _refuse_optimism(source, options)
+    needed, room = Cost.CLASSIFIER * source.n_rows * len(source.classes), engine.bounded(options.scale.n_bytes)
+    if figures.classifier and needed > room:
+        raise memory_error("classifier: these metrics need all scores in memory", needed=needed, given=room)
 
     def evaluated(
         source: ShardSource, figures: ClassFigures, who: UnitsAndStrata | None

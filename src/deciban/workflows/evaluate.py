@@ -417,7 +417,7 @@ def evaluate_files(
         files (attributes of `deciban.workflows.Reading`); for uncertainty (`deciban.workflows.UncertaintyOptions`:
         ``units``, ``level``, ``intervals``, ``bootstrap``, ``seed``, ``optimism``); for large data
         (`deciban.workflows.Scale`: ``memory``, ``dask``, ``speakers``); and for metrics
-        (`deciban.workflows.Figures`: two-class ``operating_points``, ``eer_conventions``, ``classifier``, ``fnmr_at``,
+        (`deciban.workflows.Figures`: ``classifier``; two-class ``operating_points``, ``eer_conventions``, ``fnmr_at``,
         ``fmr_at``, ``at_thresholds``, ``posteriors_at``, ``axis``; multiclass ``prior``, ``p_target``,
         ``p_out_of_set``, ``subsets``, ``pairs``, ``groups``).
 

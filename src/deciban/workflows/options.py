@@ -519,9 +519,11 @@ class Figures:
     ----------
     operating_points : iterable
         Two classes: operating points of detection costs, as in `deciban.evaluate`.
-    eer_conventions, classifier, discrepancy, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis, rule
+    eer_conventions, discrepancy, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis, rule
         Two classes: as in `deciban.evaluation.TwoClassFigures`. By default the axis has the unit of the scores: common
         logarithms stay common logarithms in plots.
+    classifier : bool
+        Report metrics of classifier papers at the shares of the classes in the data.
     prior, p_target, p_out_of_set, subsets, pairs, capacity
         Multiclass: as in `deciban.evaluate_classes`; the prior also by class name.
     groups : mapping from names of groups to sequences of classes, or sequence of such sequences

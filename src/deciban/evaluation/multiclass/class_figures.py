@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy.special import expit, logit
 
-from deciban.core.class_counts import chosen, least_llr, mean_costs_of_trials
+from deciban.core.class_counts import chosen, is_among_first, least_llr, mean_costs_of_trials
 from deciban.core.resampling.class_sums import CostBlock, CostSums
 from deciban.core.resampling.clusters import ClassGroups, ClusterDesign, Spread, UnitDesign
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, RateSum, Scale
@@ -27,7 +27,8 @@ from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_pr
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty, bounded_by_cllr
 from deciban.multiclass import tables
-from deciban.types import FloatArray, IntArray
+from deciban.multiclass.analysis import f1_of
+from deciban.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -317,6 +318,40 @@ class ClassFigureCosts:
         """Yield the rate of wrong decisions."""
         rate, wrong = self.found.error_rate, self.prior * (self.values[3] != self.label)
         yield ClassFigure("error_rate", rate, wrong, self.groups, limits=(0.0, 1.0), most=self.found.prior)
+
+    def classifier(self) -> Iterator[ClassFigure]:
+        """Yield metrics of classifier papers at the shares of the classes in the data, which are held fixed.
+
+        Calibration errors in bins have no intervals.
+        """
+        for values in self.found.requested.classifier:
+            trials, order, n = self.trials.trials, self.trials.order, self.found.n_classes
+            share, flat = self.found.counts / self.found.counts.sum(), np.full(n, 1.0 / n)
+            decided, of_trial = chosen(trials.loglik, share)[order], share[self.label]
+            is_right = decided == self.label
+            is_hit = is_among_first(trials.loglik, trials.label, int(values["k"]), share)[order]
+            means = {"accuracy": (is_right, share), "top_k_accuracy": (is_hit, share)}
+            for name, (right, weight) in (means | {"balanced_accuracy": (is_right, flat)}).items():
+                costs = weight[self.label] * right
+                yield ClassFigure((name, 0), values[name], costs, self.groups, limits=(0.0, 1.0), most=weight)
+            lost = values["accuracy"] == 1.0 or are_separated(self.found)
+            make = partial(ClassFigure, groups=self.groups, is_refused=lost)
+            name, top, f1 = "sample_macro_f1", (0.0, 1.0), self._linear_f1(share, is_right, decided)
+            yield make((name, 0), values[name], f1, scale="logit", limits=top)
+            name, unseen = "sample_log_loss", NothingSeen(int(self.seen.min()), math.inf)
+            yield make((name, 0), values[name], of_trial * tables.trial_surprises(trials, share), nothing_seen=unseen)
+            name, unseen = "sample_brier", self.nothing(2.0 * share, 2.0)
+            costs, top = of_trial * tables.trial_quadratic_costs(trials, share), (0.0, 2.0)
+            yield make((name, 0), values[name], costs, nothing_seen=unseen, limits=top)
+
+    def _linear_f1(self, share: FloatArray, is_right: BoolArray, decided: IntArray) -> FloatArray:
+        """Return costs whose sum of class means has the value and the derivatives of macro F1."""
+        confusion = self.found.sample_confusion
+        assert confusion is not None  # noqa: S101  # requested
+        f1, size = f1_of(confusion), share + confusion.sum(axis=0) / confusion.sum()
+        fixed = float((f1 * (1.0 - share / size)).sum()) / len(f1)
+        costs = share[self.label] * (2.0 * is_right - f1[decided]) / size[decided]
+        return np.asarray((costs + fixed) / len(f1))
 
     def rate_rows(self) -> Iterator[FloatArray]:
         """Yield masks (0 or 1): wrong decisions, then decisions for each class unless there are many classes."""

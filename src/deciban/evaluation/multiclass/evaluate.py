@@ -20,6 +20,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Ends
 from deciban.errors import InputError, Note, counted, some_of
 from deciban.evaluation.curves import beyond, far_off, no_log_likelihoods
+from deciban.evaluation.metrics import NOTHING
 from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems, ScoreChecks, detection_costs
@@ -252,6 +253,7 @@ def evaluate_classes(
     groups: Groups | None = None,
     pairs: bool | None = None,
     capacity: bool | None = None,
+    classifier: bool | None = None,
     sample_weight: Weights = None,
     units: Units = None,
     level: float = LEVEL,
@@ -288,6 +290,8 @@ def evaluate_classes(
         Evaluate all pairs of classes; by default if there are at most 100 classes.
     capacity : bool, optional
         Search for the prior with the most information after the best scale and offsets. This takes many passes.
+    classifier : bool, optional
+        Report metrics of classifier papers at the shares of the classes in the data; not for groups.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies.
     units : (n_trials,) or (n_trials, 2) array_like, optional
@@ -331,7 +335,8 @@ def evaluate_classes(
     >>> found.n_units, found.low < found.estimate < found.high
     (30, True)
     """
-    more: dict[str, Any] = {"subsets": subsets, "groups": groups, "pairs": pairs, "capacity": capacity}
+    more: dict[str, Any] = {"subsets": subsets, "groups": groups, "pairs": pairs}
+    more |= {"capacity": capacity, "classifier": classifier}
     figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, **more)
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     resampling = Resampling(TrialUnits.checked(units, len(trials.label)), level, optimism, None, bootstrap, seed)
@@ -421,6 +426,7 @@ def class_evaluation_of(
     costs, detection, curves = detection_costs(summary)
     rates, pairs = rates_of(summary.confusion), summary.problems.pairs()
     uneven = WEIGHTED if summary.is_weighted else ""
+    known = None if summary.whole is None else summary.whole.classifier
     result = ClassEvaluation(
         name=name,
         classes=summary.classes,
@@ -446,6 +452,8 @@ def class_evaluation_of(
         no_subsets=IN_PARTS if summary.whole is None else summary.figures.why_no_subsets(n_classes, uneven),
         no_pairs=summary.figures.why_no_pairs(n_classes),
         capacity=None if summary.whole is None else summary.whole.capacity,
+        requested=NOTHING if known is None else replace(NOTHING, classifier=known[:1]),
+        sample_confusion=None if known is None else known[1],
         decided=summary.decided,
     )
     noted = replace(result, notes=class_notes(result, summary.checks))

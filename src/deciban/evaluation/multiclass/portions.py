@@ -212,7 +212,9 @@ class Portions:
         for one, figures in detectors.of(targets, averages=(ALL, 0) in names):
             yield CostedFigures.of((DETECTOR, one.target), figures, one)
         if (ALL, 0) in names:
-            yield CostedFigures.of((ALL, 0), [*costs.rules(), *costs.decisions(), *detectors.points()])
+            yield CostedFigures.of(
+                (ALL, 0), [*costs.rules(), *costs.decisions(), *costs.classifier(), *detectors.points()]
+            )
         if (SUBSETS, 0) in names:
             yield from CostedFigures.in_turn((SUBSETS, 0), subset_figures(at_hand), at_once)
         if (RATES, 0) in names:
@@ -242,7 +244,9 @@ class Portions:
 
     def kept(self, n_units: int, keep: bool | None) -> set[str]:  # noqa: FBT001  # as Resampling has it
         """Return the kinds of portions whose influences of units are kept."""
-        n_of_all = 16 + (len(self.found.points) + 1) * len(POINT_FIGURES)  # upper bound of metrics of all classes
+        n_of_all = (
+            16 + 6 * len(self.found.requested.classifier) + (len(self.found.points) + 1) * len(POINT_FIGURES)
+        )  # upper bound of metrics of all classes
         numbers = {ALL: n_of_all, DETECTOR: n_of_all + len(self.bests[0]) * len(DETECTOR_FIGURES)}
         found = {what for what, n in numbers.items() if (n * n_units <= MOST_KEPT if keep is None else keep)}
         return found | ({CURVE} if keeps_curve(n_units, len(axis_of(self.summary)), keep) else set())

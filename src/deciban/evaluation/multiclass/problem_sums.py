@@ -76,12 +76,14 @@ class ClassFigures(ByValue):
         Evaluate all pairs of classes; by default if there are at most 100 classes.
     capacity : bool, optional
         Search for the prior with the most information, which takes many passes over the trials.
+    classifier : bool, optional
+        Report metrics of classifier papers at the shares of the classes in the data.
 
     Raises
     ------
     InputError
-        If a prior of a target or of the out-of-set class is not inside (0, 1), there is no prior of a target, or priors
-        are not numbers or have the wrong shape.
+        If a prior of a target or of the out-of-set class is not inside (0, 1), there is no prior of a target, priors
+        are not numbers or have the wrong shape, or classifier metrics of groups are requested.
 
     Examples
     --------
@@ -98,6 +100,7 @@ class ClassFigures(ByValue):
     groups: Groups | None
     pairs: bool | None
     capacity: bool | None
+    classifier: bool | None
 
     def __init__(
         self,
@@ -109,10 +112,17 @@ class ClassFigures(ByValue):
         groups: Groups | None = None,
         pairs: bool | None = None,
         capacity: bool | None = None,
+        classifier: bool | None = None,
     ) -> None:
+        if classifier and groups is not None:
+            raise InputError(
+                "classifier: these metrics use the shares of classes in the data, but groups weight their classes by "
+                "the prior. Leave out classifier (--classifier) or the groups (--group)."
+            )
         out_of_set = None if p_out_of_set is None else out_of_set_prior(p_out_of_set)
         kept = {"prior": _listed(prior), "p_target": _points(p_target), "p_out_of_set": out_of_set}
-        more = {"subsets": subsets, "groups": _frozen(groups), "pairs": pairs, "capacity": capacity or None}
+        more = {"subsets": subsets, "groups": _frozen(groups), "pairs": pairs}
+        more |= {"capacity": capacity or None, "classifier": classifier or None}
         for name, value in {**kept, **more}.items():
             object.__setattr__(self, name, value)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.curves import Reliability
-from deciban.evaluation.metrics import InformationAt
+from deciban.evaluation.metrics import NOTHING, InformationAt, Requested
 from deciban.evaluation.multiclass.problem_sums import DecidedAt
 from deciban.evaluation.one_system import OneSystem, plain, with_intervals
 from deciban.evaluation.results import Results
@@ -156,6 +156,10 @@ class ClassEvaluation(OneSystem):
         Reason why ``subsets`` or ``pairwise`` is None.
     capacity : Capacity or None
         Maximum information over priors after the best scale and offsets, if requested.
+    requested : Requested
+        Metrics of classifier papers, if requested.
+    sample_confusion : (n_classes, n_classes) array or None
+        The decisions that these metrics count, at the shares of the classes in the data.
     decided : DecidedAt or None
         Decisions as the prior of one class changes; None for many classes, groups, and merged summaries.
     """
@@ -184,6 +188,8 @@ class ClassEvaluation(OneSystem):
     no_subsets: str = dataclasses.field(default="", repr=False)
     no_pairs: str = dataclasses.field(default="", repr=False)
     capacity: Any = None  # deciban.rules.Capacity, whose module loads on request
+    requested: Requested = NOTHING
+    sample_confusion: CountArray | None = dataclasses.field(default=None, repr=False)
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     decided: DecidedAt | None = dataclasses.field(default=None, repr=False, compare=False)
 
@@ -290,6 +296,7 @@ class ClassEvaluation(OneSystem):
             "pairwise": pairs and {"cllr": pairs.cllr, "min_cllr": pairs.min_cllr},
             "subsets": self.subset_summary(),
             **({} if self.capacity is None else {"capacity": self.capacity}),
+            **self.requested.to_dict(),
             "notes": self.all_notes,
         }
         return with_intervals(plain(fields), self.uncertainty)

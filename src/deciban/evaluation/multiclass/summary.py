@@ -32,7 +32,14 @@ from deciban.evaluation.multiclass import problem_sums
 from deciban.evaluation.multiclass.problem_sums import ClassFigures, CountedProblems
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
 from deciban.multiclass import DetectionAnalysis
-from deciban.multiclass.analysis import SubsetCosts, confusion_of, detection_analysis_of, open_set_cost, subset_c_avg_of
+from deciban.multiclass.analysis import (
+    SubsetCosts,
+    classifier_metrics_of,
+    confusion_of,
+    detection_analysis_of,
+    open_set_cost,
+    subset_c_avg_of,
+)
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
 from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, mixed, quadratic_costs, scores_of, surprises
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
@@ -148,15 +155,18 @@ class LazyProblems:
         InputError
             If only some parts have units.
         """
-        all_trials, known = [part.trials for part in parts], [part.units for part in parts if part.units is not None]
+        known = [part.units for part in parts if part.units is not None]
         if known and len(known) < len(parts):
             raise InputError("summaries: only some parts have units. Give the units of all parts, or of none.")
-        weights = joined_weights([one.weights for one in all_trials], [len(one.label) for one in all_trials])
-        loglik, label = (np.concatenate([getattr(one, name) for one in all_trials]) for name in ("loglik", "label"))
         units = joined_units(merged_units(known)) if known else None
-        return replace(
-            parts[0], trials=replace(all_trials[0], loglik=loglik, label=label, weights=weights), units=units
-        )
+        return replace(parts[0], trials=joined_trials([part.trials for part in parts]), units=units)
+
+
+def joined_trials(parts: Sequence[ScoredClasses]) -> ScoredClasses:
+    """Return the trials of all parts, which have the same classes."""
+    weights = joined_weights([one.weights for one in parts], [len(one.label) for one in parts])
+    loglik, label = (np.concatenate([getattr(one, name) for one in parts]) for name in ("loglik", "label"))
+    return replace(parts[0], loglik=loglik, label=label, weights=weights)
 
 
 Problems: TypeAlias = LazyProblems | CountedProblems
@@ -236,12 +246,15 @@ class WholeOnly:
         Log-likelihoods and classes of trials for plots of 3 to 12 classes.
     capacity : Capacity or None
         Maximum information over priors, if requested.
+    classifier : (dict of str to float, (n_classes, n_classes) array) or None
+        Metrics of classifier papers and the decisions that they count, if requested.
     """
 
     calibration: ClassCalibration | None
     subsets: SubsetCosts | None
     sample: tuple[ScoreArray, IntArray] | None
     capacity: Capacity | None = None
+    classifier: tuple[dict[str, float], CountArray] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,6 +338,7 @@ class ClassSummary:
                 None if lacking else subset_c_avg_of(trials, figures.p_target[0]),
                 None if shown is None else (shown.loglik, shown.label),
                 _capacity(trials, calibration) if figures.capacity else None,
+                classifier_metrics_of(trials) if figures.classifier else None,
             )
         has_pairs = not figures.why_no_pairs(len(classes))
         in_turn = LazyProblems(trials, figures.rivals(len(classes)), has_pairs, units, stratum)
@@ -422,8 +436,8 @@ def summarize_classes(
     """
     asked = figures or ClassFigures()
     asked.require_parts()
-    if asked.groups is not None or asked.subsets:
-        what = "groups" if asked.groups is not None else "subsets"
+    if asked.groups is not None or asked.subsets or asked.classifier:
+        what = "groups" if asked.groups is not None else "subsets" if asked.subsets else "classifier"
         raise InputError(f"{what}: need all trials at once, not a part of them. Leave out {what}.")
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     return ClassSummary.of(trials, asked, whole=False, units=TrialUnits.checked(units, len(trials.label)))
