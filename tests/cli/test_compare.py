@@ -181,4 +181,5 @@ def test_scores_that_are_not_llrs_are_compared_by_what_means_something(call, dem
     assert "actual decisions" not in out
     assert "decisions at the best thresholds" in out
     assert "not log-likelihood ratios" in out
+    assert "cosineA, cosineB: actual costs, Cllr and calibration loss are left out (not llrs)." in out
     assert "actDCF at p_target 0.01" in call()[1]

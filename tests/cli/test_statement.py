@@ -197,13 +197,16 @@ def test_nothing_is_invented(run):
 def test_a_ratio_is_not_taken_for_its_logarithm(run):
     asked = "statement --propositions same different --scale enfsi2015"
     assert run(f"{asked} --lr 330")[1] == run(f"{asked} --llr {math.log(330)!r}")[1]
-    assert "330 was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?" in " ".join(
-        run(f"{asked} --llr 330")[1].split()
-    )
-    for wrong in ("", "--lr 0", "--lr nan", "--lr 3 --llr 1", "--lr 3 --log10"):
+    assert run(f"{asked} --lr 2 --interval 0.5 4")[1].count("LR 0.5 to 4") == 0
+    assert "LR 1 / 2 to 4;" in run(f"{asked} --lr 2 --interval 0.5 4")[1]
+    doubt = "--llr 330 was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?"
+    assert doubt in run(f"{asked} --llr 330")[2]
+    for sure in ("--lr 1e12", "--llr 12 --log10"):
+        assert "natural logarithm:" not in run(f"{asked} {sure}")[2]
+    for wrong in ("", "--lr 0", "--lr nan", "--lr inf", "--lr 3 --llr 1", "--lr 3 --log10", "--lr 3 --interval 4 5"):
         code, out, err = run(f"{asked} {wrong}")
         assert (code, out) == (2, "")
-        assert "--lr" in err
+        assert "--lr" in err or "does not contain LR 3" in err
 
 
 def test_a_ratio_that_is_written_as_1_supports_neither():

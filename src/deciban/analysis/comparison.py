@@ -211,7 +211,8 @@ class Comparison(PlottedResult):
             else pair
             for pair in self.pairs
         )
-        return replace(self, pairs=pairs)
+        words = f"{', '.join(sorted(raw))}: actual costs, Cllr and calibration loss are left out (not llrs)."
+        return replace(self, pairs=pairs, notes=(*self.notes, words) if raw else self.notes)
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Return every difference, with the names of its systems: the rows of data frames."""

@@ -205,6 +205,27 @@ def identify_command(
         out.print(one)
 
 
+_DOUBTFUL = 10.0 * math.log(10.0)
+"""Size of llrs that are more often an LR than its logarithm."""
+
+
+def _nats(llr: float | None, lr: float | None, given: dict[str, Any]) -> float:
+    """Return the llr; with an LR, its interval becomes natural logarithms, too."""
+    if lr is None:
+        if llr is None:
+            raise click.UsageError("name the likelihood ratio (--lr) or its natural logarithm (--llr).")
+        return llr
+    if llr is not None or given["log10"]:
+        raise click.UsageError("--lr: pass it without --llr and --log10.")
+    ends = given["interval"] or (lr, lr)
+    if not all(0.0 < one < math.inf for one in (lr, *ends)):
+        raise click.UsageError("--lr, --interval: likelihood ratios must be above 0 and finite.")
+    if not ends[0] <= lr <= ends[1]:
+        raise click.UsageError(f"--interval: LR {ends[0]:g} to {ends[1]:g} does not contain LR {lr:g}.")
+    given["interval"] = given["interval"] and tuple(map(math.log, ends))
+    return math.log(lr)
+
+
 @click.command("statement", cls=SectionedCommand)
 @options("statement", "tables", "json")
 def statement_command(
@@ -223,12 +244,9 @@ def statement_command(
     from deciban.workflows.statements import statement
 
     require_own_stream(output, as_json=shown.as_json)
-    if lr is not None and (llr is not None or given["log10"] or not lr > 0.0):
-        raise click.UsageError(f"--lr: got {lr:g}. It is above 0, and replaces --llr and --log10.")
-    value = math.log(lr) if lr is not None else llr
-    if value is None:
-        raise click.UsageError("name the likelihood ratio (--lr) or its natural logarithm (--llr).")
-    found, scale = statement(value, **given), given["scale"]
+    found, scale = statement(_nats(llr, lr, given), **given), given["scale"]
+    if llr is not None and abs(llr) > _DOUBTFUL and not given["log10"]:
+        print_messages([f"--llr {llr:g} was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?"])
     files = {"model": [given["model"]], "scale": [scale if scale is not None and scale.endswith(".toml") else None]}
     files["case"] = [given["case"]]
     if output is not None:

@@ -355,7 +355,7 @@ def export_command(model: str, *, target: str, output: str, as_json: bool) -> No
     require_one_stream([model])
     refuse_overwriting([output], [model])
     found = exported(load_model(model))
-    text = found.to_json if target == "json-table" else found.to_python
+    text = found.to_python if target == "python" else found.to_json
     content = found.to_onnx() if target == "onnx" else text().encode()
     with plainly_opened(output) as stream:
         stream.write(content)

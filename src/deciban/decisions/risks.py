@@ -121,7 +121,8 @@ class DecisionTally(Additive):
         found.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             found.append(
-                "this is more than without scores: the trials have another prior, or the scores are not calibrated"
+                "this is more than without scores: the trials have another prior, or the scores are not calibrated "
+                "(--key shows actual costs)"
             )
         worth = self.worth
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]

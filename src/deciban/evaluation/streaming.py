@@ -119,12 +119,18 @@ class ScoreMetric:
         )
         self.summaries.append(part)
 
-    def add(self, **trial: Any) -> None:
-        """Add one trial: ``prediction``, ``reference``, or as ``evaluate.combine`` with an s. See `add_batch`."""
-        self.add_batch(**{f"{name.removesuffix('s')}s": [value] for name, value in trial.items()})
+    def add(
+        self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
+    ) -> None:
+        """Add one trial, with the names of ``evaluate`` or of ``evaluate.combine``; see `add_batch`."""
+        own = [one if one is not None else other for one, other in ((prediction, predictions), (reference, references))]
+        self.add_batch(predictions=own[:1], references=own[1:])
 
     def add_batch(self, *, predictions: Any, references: Any) -> None:
-        """Add a batch; see `update`. `compute` then forgets all batches, as in Hugging Face ``evaluate``."""
+        """Add a batch; see `update`. `compute` then forgets all batches, as in Hugging Face ``evaluate``.
+
+        Batches of `update` are forgotten, too.
+        """
         self.update(predictions, references)
         self._forgets = True
 
@@ -134,7 +140,9 @@ class ScoreMetric:
 
     def merge_state(self, others: Iterable[ScoreMetric]) -> None:
         """Add the batches of other metrics, for example of other processes."""
-        self.summaries += [part for one in others for part in one.summaries]
+        for other in others:
+            self.summaries += other.summaries
+            self._forgets |= other._forgets  # noqa: SLF001  # an object of the same class
 
     def evaluation(self) -> Evaluation:
         """Return all metrics of the batches, of all processes if ``gather`` is set.

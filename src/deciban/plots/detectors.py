@@ -391,7 +391,7 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
         canvas.explain("mean of a size", **_MEAN)
     canvas.explain("all classes", **{**_ALL, "markersize": 10})
     for pair, color in _hardest(canvas.marks, found, systems[0].classes).items() if n_classes > 2 else ():
-        canvas.explain(f"hardest pair: {pair}", color=color, marker="o", markersize=5, linestyle="none")
+        canvas.explain(f"hardest pair: {pair}", color=color, linestyle="none")
     ax.set_xticks(range(2, n_classes + 1))
     ax.yaxis.set_major_formatter(in_percent)
     return canvas.finish("Number of classes in the subset", r"$C_\mathrm{avg}$ (%)")

@@ -19,9 +19,6 @@ from deciban.models.model import content_of
 _ROUNDING = 1e-7
 """Share of a step by which an LR may be below it."""
 
-_DOUBTFUL = 10.0 * math.log(10.0)
-"""Size of llrs that are more often an LR than its logarithm."""
-
 _UNCHECKED = " (wording not checked against the original: compare before use)"
 
 _KEYS = {"title", "source", "status", "steps", "sentence", "neutral"}
@@ -229,13 +226,6 @@ class Statement(Jsonable):
         found.append(("propositions", f"'{self.propositions[0]}' against '{self.propositions[1]}'"))
         lr = _lr(self.llr, self._borders)
         found.append(("likelihood ratio", f"{lr}; log10 LR {_log10(self.llr)}; llr {self.llr:.4g} nats"))
-        if abs(self.given) > _DOUBTFUL:
-            found.append(
-                (
-                    "doubtful",
-                    f"{self.given:.6g} was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?",
-                )
-            )
         found.append(("statement", self.sentence))
         if self.scale is not None:
             expression, sentence, (low, high) = self.scale.words(self.llr, self.propositions)

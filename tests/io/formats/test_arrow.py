@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.errors import FormatError
+from deciban.io import read_contents
 from deciban.io.formats import Contents, InputOptions, by_name
 from deciban.io.source import Source
 from deciban.trials import Scores
@@ -170,3 +171,13 @@ SOUND = {stream: ipc(COLUMNS, stream=stream) for stream in (False, True)}
 @given(st.sampled_from(sorted(SOUND)).flatmap(lambda stream: changed(SOUND[stream], 8)))
 def test_changed_bytes_give_tables_or_our_errors(data):
     sound_or_refused(data, "arrow")
+
+
+@pytest.mark.parametrize("compression", [None, "zstd"])
+def test_a_stream_is_read_as_often_as_it_is_asked_for(tmp_path, compression):
+    """Its reader hands out each batch once, so that it must not be kept for a second reading."""
+    path = tmp_path / "trials.arrows"
+    path.write_bytes(ipc(COLUMNS, stream=True, compression=compression))
+    first, second = (read_contents(path) for _ in range(2))
+    assert_same_contents(first, second)
+    assert len(first.scores.score) == 3

@@ -184,7 +184,8 @@ class FileRows(Rows):
             make, key = partial(opened_parquet, given, self.text), self.text
         else:
             make, key = partial(opened_arrow, given, columns, mapped=self.is_mapped), tuple(columns)
-        opened = make() if self.stamp is None else kept_open(self.path, self.stamp, self.name, make, *key)
+        stamp = None if self.given is not None else self.stamp  # a stream can be read once
+        opened = make() if stamp is None else kept_open(self.path, stamp, self.name, make, *key)
         if self.given is not None:
             return opened.read(columns=columns) if self.kind == "Parquet" else opened.read_all()
         if self.kind == "Parquet":

@@ -332,7 +332,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def key_messages(self, key: ClassKey, reading: Reading) -> list[Message]:
         """Return messages about selected segments, and a note on two classes, which have no EER here."""
-        words = "2 classes, evaluated as multiclass; for EER and DCF add --kind two-class"
+        words = "2 classes, evaluated as multiclass; for EER and DCF add --kind two-class --labels target=NAME"
         return [*super().key_messages(key, reading), *([Message("note", "", words)] if len(key.classes) == 2 else [])]
 
     def counts(self, contents: Contents, key: ClassKey) -> str:
