@@ -33,8 +33,18 @@ def test_a_limit_that_allows_few_errors_has_a_note():
     enough, few = LimitedRate("fmr", 0.01, 30.0), LimitedRate("fnmr", 0.1, 9.9)
     (note,) = notes_on_intervals(0.9, 0.1, (0.1, 0.1), sizes([10.0]), "speaker", (enough, few))
     assert note.startswith(
-        "No confidence interval for FMR at FNMR 10 %: this limit allows false non-matches that count like 9.9"
+        "No confidence interval for FMR at FNMR 10 %: false non-matches at this limit are worth 9.9 independent ones"
     )
+
+
+def test_limits_of_the_same_kind_share_a_note():
+    limited = [LimitedRate("fmr", limit, worth) for limit, worth in ((0.01, 22.5), (1e-3, 8.1), (1e-4, 1.3))]
+    notes = notes_on_intervals(0.9, 0.1, (0.1, 0.1), sizes([10.0]), "speaker", limited)
+    assert [note.partition(":")[0] for note in notes] == [
+        "The interval of FNMR at FMR 1 % may be too narrow",
+        "No confidence interval for FNMR at FMR 0.1, 0.01 %",
+    ]
+    assert "are worth 8.1, 1.3 independent ones" in notes[1]
 
 
 def test_separated_classes_have_no_intervals_of_mean_costs():
@@ -70,7 +80,7 @@ def test_a_limit_that_allows_few_errors_has_an_interval_and_a_warning():
     assert {("rates_at", 0), ("rates_at", 1)} <= set(found.uncertainty.estimates)
     (note,) = [one for one in found.all_notes if "FNMR at FMR" in one]
     assert note.startswith(
-        "The interval of FNMR at FMR 1 % may be too narrow: this limit allows false matches that count like 20.0"
+        "The interval of FNMR at FMR 1 % may be too narrow: false matches at this limit are worth 20.0 independent"
     )
 
 

@@ -452,26 +452,31 @@ class LimitedRate:
         """True if intervals are too short in simulations with so few errors, or refused."""
         return self.expected < FEW_ERRORS
 
-    def __str__(self) -> str:
-        """Return the note on a missing or rough interval, with advice.
+    @property
+    def shown(self) -> str:
+        """Number of independent errors at the limit; 29.97 is below 30."""
+        found = round(self.expected, 1)
+        return f"{found - 0.1 * (found in (FEWEST_EXPECTED, FEW_ERRORS) and self.expected < found):.1f}"
 
-        Examples
-        --------
-        >>> str(LimitedRate("fmr", 0.001, 2.6))[:70]
-        'No confidence interval for FNMR at FMR 0.1 %: the false matches at thi'
-        """
-        other, errors = ("FNMR", "false matches") if self.limited == "fmr" else ("FMR", "false non-matches")
-        rate = f"{other} at {self.limited.upper()} {100 * self.limit:g} %"
-        shown = round(self.expected, 1)
-        if shown in (FEWEST_EXPECTED, FEW_ERRORS) and self.expected < shown:
-            shown -= 0.1  # 29.97 is below 30
-        allowed = f"this limit allows {errors} that count like {shown:.1f} independent ones"
-        if self.is_enough:
-            return f"The interval of {rate} may be too narrow: {allowed}, fewer than {FEW_ERRORS:g}."
-        return (
-            f"No confidence interval for {rate}: {allowed}, and at least {FEWEST_EXPECTED:g} are needed to find its "
-            f"threshold. Raise the {self.limited.upper()} limit, or report rates at a fixed threshold."
-        )
+
+def on_limited_rates(found: Sequence[LimitedRate]) -> str:
+    """Return the note on missing, or rough, intervals of rates at limits of the same kind, with advice.
+
+    Examples
+    --------
+    >>> on_limited_rates([LimitedRate("fmr", 0.001, 2.6), LimitedRate("fmr", 0.0001, 0.3)])[:64]
+    'No confidence interval for FNMR at FMR 0.1, 0.01 %: false matche'
+    """
+    limited = found[0].limited.upper()
+    other, errors = ("FNMR", "false matches") if limited == "FMR" else ("FMR", "false non-matches")
+    rate = f"{other} at {limited} {', '.join(f'{100 * one.limit:g}' for one in found)} %"
+    worth = f"{errors} at this limit are worth {', '.join(one.shown for one in found)} independent ones"
+    if found[0].is_enough:
+        return f"The interval of {rate} may be too narrow: {worth}, fewer than {FEW_ERRORS:g}."
+    return (
+        f"No confidence interval for {rate}: {worth}, and the threshold needs {FEWEST_EXPECTED:g}. Raise the {limited} "
+        "limit, or report rates at a fixed threshold."
+    )
 
 
 def is_separated(auc: float) -> bool:
@@ -494,7 +499,11 @@ def notes_on_intervals(
         Name of a unit.
     limited : sequence of LimitedRate
     """
-    found = [str(one) for one in limited if one.is_rough]
+    alike = dict[tuple[str, bool], list[LimitedRate]]()
+    for one in limited:
+        if one.is_rough:
+            alike.setdefault((one.limited, one.is_enough), []).append(one)
+    found = [on_limited_rates(some) for some in alike.values()]
     if not design.too_few():
         found += _few_errors(auc, eer, rates, design)
         found += _unequal(design, noun)
