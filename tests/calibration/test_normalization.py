@@ -87,7 +87,7 @@ def test_names_without_trials_need_no_cohort():
         (lambda: normalize(ONE), "enroll_cohort, test_cohort: name at least one"),
         (
             lambda: normalize(ONE, enroll_cohort=grid(["s"], ["c", "d"], SCORES[:1, :2])),
-            "the first is m. It has scores of segments: did you swap both cohorts?",
+            "for example m. It has scores of segments: did you swap both cohorts?",
         ),
         (
             lambda: normalize(replace(ONE, log10=True), enroll_cohort=grid(["m"], ["c", "d"], SCORES[:1, :2])),
@@ -105,7 +105,7 @@ def test_names_without_trials_need_no_cohort():
         (lambda: normalize(Scores.of({"trial": ["a"]}, [1.0])), "names of enrolled models"),
         (
             lambda: normalize(grid(["m"], ["s"], SCORES[:1, :1]), test_cohort=grid(["x"], ["c", "d"], SCORES[:1, :2])),
-            "test_cohort: system has no scores of 1 name of the trials, the first is s",
+            "test_cohort: system has no scores of 1 name of the trials, for example s",
         ),
         (
             lambda: normalize(grid(["m"], ["s"], SCORES[:1, :1]), enroll_cohort=grid(["m"], ["c"], SCORES[:1, :1])),

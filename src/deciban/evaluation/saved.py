@@ -544,8 +544,8 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     >>> jsonschema.validate(json.loads(results.to_json()), json_schemas()["results"])
     >>> sorted(json_schemas())
     ['apply', 'calibrate', 'check', 'compare', 'convert', 'decide', 'demo', 'eval', 'export', 'formats', 'fuse',
-    'inspect', 'leaderboard', 'merge', 'normalize', 'objective', 'plan', 'plot', 'presets', 'report', 'results',
-    'statement', 'summarize', 'training', 'validate']
+    'identify', 'inspect', 'leaderboard', 'merge', 'normalize', 'objective', 'plan', 'plot', 'presets', 'report',
+    'results', 'statement', 'summarize', 'training', 'validate']
     """
     layout = json.loads(resources.files("deciban").joinpath("schemas", "layout.json").read_text("utf-8"))
     layout["definitions"]["two_class_evaluation"] |= {f"{name}?": "figure" for name in REGISTERED}

@@ -436,5 +436,7 @@ def _bytes(figure: Figure, file_format: Format) -> bytes:
         place = ax.get_subplotspec()
         if place is not None and isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
             ax.set_subplotspec(place)
+    if paper() is not None and any(ax.get_aspect() != "auto" for ax in figure.axes):
+        figure.draw_without_rendering()  # one round of layout leaves Axes with equal units too high
     figure.savefig(content, format=file_format, dpi=_DPI, metadata=_METADATA[file_format])
     return content.getvalue()
