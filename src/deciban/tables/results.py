@@ -211,8 +211,10 @@ def _is_told(key: Figure, first: Any) -> bool:
 
 def cell_of(key: Figure, one: Any) -> str:
     """Format a metric of a system with its interval; a cross-entropy with the entropy of the prior."""
-    text = with_interval(metric_of(key).text(one.value(key)), one, key)
-    return f"{text} of {number(one.prior_entropy)}" if key == "cross_entropy" else text
+    text = metric_of(key).text(one.value(key))
+    if key == "cross_entropy":
+        text += f" of {number(one.prior_entropy)}"
+    return with_interval(text, one, key)
 
 
 def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str, *, corrected: bool) -> Table:
