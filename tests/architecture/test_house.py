@@ -43,7 +43,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 59_210, "modules": 250}
+MOST = {"code lines": 59_212, "modules": 250}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 

@@ -132,9 +132,7 @@ def test_a_value_that_one_class_has_alone_counts_in_every_condition(own, split, 
     found = deciban.evaluate(frame, score=["score"], by="attack", units="speaker")
     assert found.conditions[0].to_dict() == asked.conditions[0].to_dict()
     said = [message.text for message in found.messages if message.kind == "by"]
-    assert said == [
-        f"{split.removesuffix('+-')}: 3 conditions; only targets have {words}, and they count in every condition"
-    ]
+    assert said == [f"attack: 3 conditions; only targets have {words}, and they count in every condition"]
 
 
 def test_the_class_may_be_that_of_non_targets_and_columns_may_be_crossed():

@@ -84,7 +84,7 @@ class IdentificationRate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Search:
+class GallerySearch:
     """The searches of all probes: rank and score of the subject (0 and -inf without a mate), and the best score."""
 
     rank: IntArray
@@ -95,8 +95,8 @@ class _Search:
     n_subjects: int
 
 
-def _search(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike) -> _Search:
-    """Search the gallery for every probe, in batches of rows.
+def searched(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike) -> GallerySearch:
+    """GallerySearch the gallery for every probe, in batches of rows.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _search(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike) -> _Search:
     subjects, codes = np.unique(ids[1], return_inverse=True)
     place = np.minimum(np.searchsorted(subjects, ids[0]), len(subjects) - 1)
     is_mated = subjects[place] == ids[0]
-    found = _Search(
+    found = GallerySearch(
         np.zeros(len(ids[0]), np.int64),
         np.full(len(ids[0]), -np.inf),
         np.empty(len(ids[0])),
@@ -189,7 +189,18 @@ def cmc(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike, *, level: float
     >>> np.asarray(found).round(3).tolist(), found.ranks.tolist()
     ([0.667, 1.0, 1.0], [1, 2, 1])
     """
-    level, found = checked_level(level), _search(scores, probe_id, gallery_id)
+    level = checked_level(level)
+    return cmc_of(searched(scores, probe_id, gallery_id), level)
+
+
+def cmc_of(found: GallerySearch, level: float) -> Cmc:
+    """Return `cmc` of probes that were searched for.
+
+    Raises
+    ------
+    InputError
+        If no probe has a mate.
+    """
     _require_mates(found)
     ranks, units = found.rank[found.is_mated], found.units.take(found.is_mated).only_used()
     steps = np.unique(ranks)
@@ -201,7 +212,7 @@ def cmc(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike, *, level: float
     return Cmc(Rates(*columns), found.rank, found.n_subjects, level)
 
 
-def _require_mates(found: _Search) -> None:
+def _require_mates(found: GallerySearch) -> None:
     if not found.is_mated.any():
         raise InputError("probe_id, gallery_id: no probe has a mate in the gallery. Use the same names for subjects.")
 
@@ -243,14 +254,36 @@ def dir_fpir(
     >>> found.rate, found.fpir, found.threshold
     (1.0, 0.5, 0.6)
     """
-    level = checked_level(level)
+    level, limits = checked_level(level), checked_limits(fpir)
     asked: Any = rank
     if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or not 1 <= asked <= _MOST_RANK:
         raise InputError(f"rank: got {rank!r:.60}. It must be a whole number from 1 to {_MOST_RANK:,}.")
+    return dir_fpir_of(searched(scores, probe_id, gallery_id), limits, level, rank=rank)
+
+
+def checked_limits(fpir: float | Sequence[float]) -> FloatArray:
+    """Return limits of the false positive identification rate as a vector.
+
+    Raises
+    ------
+    InputError
+    """
     limits = np.atleast_1d(rates_of(fpir, "fpir"))
     if limits.ndim > 1 or not limits.size:
         raise InputError(f"fpir: shape {limits.shape}. Pass one rate, or a list of rates.")
-    found = _search(scores, probe_id, gallery_id)
+    return limits
+
+
+def dir_fpir_of(
+    found: GallerySearch, limits: FloatArray, level: float, *, rank: int = 1
+) -> tuple[IdentificationRate, ...]:
+    """Return `dir_fpir` of probes that were searched for.
+
+    Raises
+    ------
+    InputError
+        If no probe has a mate, or every probe.
+    """
     _require_mates(found)
     if found.is_mated.all():
         raise InputError("probe_id: every probe has a mate in the gallery. An open set needs probes without one.")

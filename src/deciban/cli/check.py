@@ -19,6 +19,7 @@ from deciban.errors import WARNING, Message, one_line
 
 if TYPE_CHECKING:
     from deciban.evaluation.saved import Check
+    from deciban.types import ScoreUnit
 
 
 @click.command("check", cls=SectionedCommand)
@@ -209,27 +210,10 @@ _DOUBTFUL = 10.0 * math.log(10.0)
 """Size of llrs that are more often an LR than its logarithm."""
 
 
-def _nats(llr: float | None, lr: float | None, given: dict[str, Any]) -> float:
-    """Return the llr; with an LR, its interval becomes natural logarithms, too."""
-    if lr is None:
-        if llr is None:
-            raise click.UsageError("name the likelihood ratio (--lr) or its natural logarithm (--llr).")
-        return llr
-    if llr is not None or given["log10"]:
-        raise click.UsageError("--lr: pass it without --llr and --log10.")
-    ends = given["interval"] or (lr, lr)
-    if not all(0.0 < one < math.inf for one in (lr, *ends)):
-        raise click.UsageError("--lr, --interval: likelihood ratios must be above 0 and finite.")
-    if not ends[0] <= lr <= ends[1]:
-        raise click.UsageError(f"--interval: LR {ends[0]:g} to {ends[1]:g} does not contain LR {lr:g}.")
-    given["interval"] = given["interval"] and tuple(map(math.log, ends))
-    return math.log(lr)
-
-
 @click.command("statement", cls=SectionedCommand)
 @options("statement", "tables", "json")
 def statement_command(
-    *, llr: float | None, lr: float | None, output: Path | None, shown: OutputOptions, **given: Any
+    *, llr: float | None, lr: float | None, log10: bool, output: Path | None, shown: OutputOptions, **given: Any
 ) -> None:
     """State a likelihood ratio in numbers and in words.
 
@@ -244,9 +228,13 @@ def statement_command(
     from deciban.workflows.statements import statement
 
     require_own_stream(output, as_json=shown.as_json)
-    found, scale = statement(_nats(llr, lr, given), **given), given["scale"]
-    if llr is not None and abs(llr) > _DOUBTFUL and not given["log10"]:
-        print_messages([f"--llr {llr:g} was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?"])
+    value, scale = llr if lr is None else lr, given["scale"]
+    if value is None or None not in (llr, lr) or (lr is not None and log10):
+        raise click.UsageError("name the likelihood ratio (--lr), or its logarithm (--llr, or --llr with --log10).")
+    unit: ScoreUnit = "log10" if log10 else "nats" if lr is None else "lr"
+    found = statement(value, unit=unit, **given)
+    if unit == "nats" and abs(value) > _DOUBTFUL:
+        print_messages([f"--llr {value:g} was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?"])
     files = {"model": [given["model"]], "scale": [scale if scale is not None and scale.endswith(".toml") else None]}
     files["case"] = [given["case"]]
     if output is not None:

@@ -189,6 +189,18 @@ class ByConditions:
             found.append(f"no condition has trials of all classes; {self._way_out(lacking)}")
         return found
 
+    @property
+    def heading(self) -> str:
+        """The title in words, with the value that all conditions share.
+
+        Examples
+        --------
+        >>> ByConditions("attack+bonafide", ("attack",), ()).heading, ByConditions("sex", ("sex",), ()).heading
+        ('attack, each with all “bonafide”', 'sex')
+        """
+        column, _, value = self.title.partition("+")
+        return f"{column}, each with all “{value}”" if value else column
+
     def _way_out(self, lacking: Sequence[Condition]) -> str:
         """Return advice for a partition without metrics in any condition."""
         if self.columns == (self.title,):  # neither crossed nor bins

@@ -570,17 +570,18 @@ def verdict(one: Any, *, with_calibration: bool = True) -> str:
     measure = f"{facts.main_figure} {100 * rate:{digits}} %"
     if one.kind == "classes" and facts.is_far_off:  # decisions are wrong by calibration, too
         measure = f"min Cllr {number(facts.min_cllr, 2)} of {_bits(facts.reference)}"
-    more = "" if facts.are_too_few or not with_calibration else f", {_calibration_in_words(one, facts)}"
-    more = more.replace(", but its", ", and its") if separation.verdict in ("hardly", "no") else more  # two faults
+    fault = "and" if separation.verdict in ("hardly", "no") else "but"
+    more = "" if facts.are_too_few or not with_calibration else f", {_calibration_in_words(one, facts, fault)}"
     return f"{one.name}: {words} ({measure}){more}."
 
 
-def _calibration_in_words(one: Any, facts: SystemFacts) -> str:
+def _calibration_in_words(one: Any, facts: SystemFacts, fault: str) -> str:
+    """Return a phrase on the calibration; ``fault`` is the word before a fault: "but", or "and" after another one."""
     scores = "log-likelihoods" if one.kind == "classes" else "llrs"
     if not facts.are_llrs:
-        return f"but its scores are not {scores}: {facts.before}calibrate"
+        return f"{fault} its scores are not {scores}: {facts.before}calibrate"
     if facts.has_wrong_certainty:
-        return "but at least one trial has infinite evidence for the wrong class"
+        return f"{fault} at least one trial has infinite evidence for the wrong class"
     if max(one.cllr - one.min_cllr, 0.0) > _FINE * one.cllr:
         facts = facts_of(one)
     mood = calibrated(facts).mood
@@ -588,7 +589,7 @@ def _calibration_in_words(one: Any, facts: SystemFacts) -> str:
         fine = "shows no fault of calibration on these trials" if facts.scarce else "is well calibrated"
         return f"and {fine}" if mood == "good" else "and its calibration is not known"
     has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
-    front = "and is nearly calibrated, but" if mood == "fair" and has_scale else "but"
+    front = f"and is nearly calibrated, {fault}" if mood == "fair" and has_scale else fault
     return f"{front} {_fault(facts, scores)}: calibrate"
 
 

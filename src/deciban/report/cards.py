@@ -459,9 +459,8 @@ def sections_of(results: Results[Any]) -> list[Section]:
     found = []
     for k, part in enumerate(first.partitions):
         tables = tuple(_table(one, one.partitions[k], one.pooled.name if several else "") for one in results.conditions)
-        column, _, value = part.title.partition("+")
-        more = f", each with all “{value}”" if value else ""
-        found.append(Section(f"By {column}{more}", tables, f"By {column}" if value else ""))
+        short = part.title.partition("+")[0]
+        found.append(Section(f"By {part.heading}", tables, f"By {short}" if short != part.heading else ""))
     shown = [part.title for part in first.partitions]
     for equal in first.equalized:
         if equal.title not in shown:

@@ -247,7 +247,7 @@ def print_conditions(results: Any, out: Console, *, everything: bool = True) -> 
         alone = [ByConditions(same.title, (), ()) for same in one.equalized if same.title not in titles]
         for part in (*one.partitions, *alone):
             out.print("")
-            say(out, f"{of}{'equalized over' if part in alone else 'by'} {part.title.removesuffix('+-')}", "bold")
+            say(out, f"{of}{'equalized over' if part in alone else 'by'} {part.heading}", "bold")
             rows = condition_rows(one, part)
             named, front = [(names, found) for names, _, found in rows], part.columns or ("trials",)
             if leads_with_rates(results):

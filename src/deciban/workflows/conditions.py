@@ -514,6 +514,7 @@ class Conditions:
 
 def message_of(partition: ConditionSplit) -> Message:
     """Return the message about the number of conditions."""
+    names = " \N{MULTIPLICATION SIGN} ".join(replace(one, everywhere=None).title for one in partition.columns)
     n_partial = int(np.count_nonzero((partition.totals == 0).any(axis=1)))
     lacking = f", {n_partial} of them without trials of some class" if n_partial else ""
     in_all = "".join(
@@ -523,11 +524,7 @@ def message_of(partition: ConditionSplit) -> Message:
         for one in partition.columns
         if one.everywhere is not None
     )
-    return Message(
-        "by",
-        "",
-        f"{partition.title.removesuffix('+-')}: {counted(len(partition.values), 'condition')}{lacking}{in_all}",
-    )
+    return Message("by", "", f"{names}: {counted(len(partition.values), 'condition')}{lacking}{in_all}")
 
 
 def _words_of(column: splitting.SplitColumn) -> str:

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from deciban.biometrics import Cmc, IdentificationRate, cmc, dir_fpir
+from deciban.biometrics import Cmc, IdentificationRate
+from deciban.biometrics.identification import checked_limits, cmc_of, dir_fpir_of, searched
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, as_message, counted
 from deciban.io.recognition import readable_as
 from deciban.memory import free_memory
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.lists import PAIR
 from deciban.trials.names import positions
+from deciban.trials.speakers import connected
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.inputs import ScoreFiles
 from deciban.workflows.kinds import kind_called
@@ -246,7 +246,8 @@ def _identified(
     ------
     InputError
     """
-    curve, n_subjects = cmc(one.scores, probe_id, gallery_id, level=level), len(np.unique(gallery_id))
+    limits, found = checked_limits(fpirs or FPIRS), searched(one.scores, probe_id, gallery_id)
+    curve, n_subjects = cmc_of(found, level), found.n_subjects
     if n_subjects < 2:
         raise InputError(
             f"scores: the gallery of {one.name} has one subject, so rank 1 is certain. It needs at least two."
@@ -257,7 +258,7 @@ def _identified(
         )
     open_set: tuple[IdentificationRate, ...] = ()
     if not curve.ranks.all():
-        open_set = dir_fpir(one.scores, probe_id, gallery_id, fpir=fpirs or FPIRS, level=level)
+        open_set = dir_fpir_of(found, limits, level)
     elif fpirs:
         raise InputError("fpir: every probe has a mate in the gallery. An open set needs probes without a mate.")
     reported = tuple(ranks) or tuple(rank for rank in RANKS if rank <= n_subjects)
@@ -296,9 +297,7 @@ def _subjects(one: _Searches, key: Key) -> tuple[IntArray, IntArray, list[Messag
             "Target trials must contain the names of a gallery entry (enroll) and of a probe (test) of the scores."
         )
     n_entries, n = len(one.gallery), len(one.gallery) + len(one.probes)
-    edges = (entry[is_there], n_entries + probe[is_there])
-    _, labels = connected_components(coo_array((np.ones(len(edges[0]), np.int8), edges), shape=(n, n)), directed=False)
-    subject = np.asarray(labels, np.int64)
+    subject = connected(entry[is_there], n_entries + probe[is_there], n)
     if len(np.unique(subject[:n_entries])) < n_entries:  # otherwise every mate is a target trial
         _refuse_contradictions(trials, ~key.is_target, places, subject, one)
     return subject[n_entries:], subject[:n_entries], said

@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 from deciban._files import PathLike, display_name, read_short_text, toml_of
+from deciban._validate.arrays import one_of
 from deciban.errors import FormatError, InputError
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.models import Model, load_model
 from deciban.models.model import content_of
+from deciban.types import ScoreUnit
 
 _ROUNDING = 1e-7
 """Share of a step by which an LR may be below it."""
@@ -318,7 +320,7 @@ def statement(
     scale: PathLike | VerbalScale | None = None,
     model: PathLike | Model | None = None,
     interval: Sequence[float] | None = None,
-    log10: bool = False,
+    unit: ScoreUnit = "nats",
     case: PathLike | None = None,
 ) -> Statement:
     """State a likelihood ratio in numbers and in words.
@@ -335,8 +337,8 @@ def statement(
         The calibration that computed the llr: its bounds limit the llr, and the statement contains its training data.
     interval : (float, float), optional
         Bounds of the llr, for example of ``deciban apply --interval``.
-    log10 : bool
-        Whether the llr and its bounds are common logarithms.
+    unit : {"nats", "log10", "lr"}
+        Unit of the llr and of its bounds: natural or common logarithms, or likelihood ratios.
     case : path, optional
         Case file: a TOML file with what the examiner states about the case.
 
@@ -347,18 +349,19 @@ def statement(
     Raises
     ------
     InputError
-        If the llr is not finite, a proposition is empty, or the interval does not contain the llr.
+        If the llr is not finite, a proposition is empty, the unit is unknown, or the interval does not contain the llr.
     FormatError, OSError
         If the scale, the model or the case file cannot be read, or the case file lacks an entry.
 
     Examples
     --------
-    >>> found = statement(2.5, propositions=("same", "different"), scale="enfsi2015", log10=True)
+    >>> found = statement(2.5, propositions=("same", "different"), scale="enfsi2015", unit="log10")
     >>> found.scale.words(found.llr, found.propositions)[0], round(found.llr, 2)
     ('moderately strong', 5.76)
     """
-    factor = math.log(10.0) if log10 else 1.0
-    value = _finite(llr, "llr", factor)
+    one_of(unit, "unit", get_args(ScoreUnit))
+    name = "lr" if unit == "lr" else "llr"
+    value = _in_nats(llr, name, unit)
     asked: Any = propositions
     given = list(asked) if isinstance(asked, list | tuple) else []
     if len(given) != 2 or not all(isinstance(one, str) and one.strip() and one.isprintable() for one in given):
@@ -367,9 +370,9 @@ def statement(
         raise InputError(f"propositions: both are {given[0]!r}. Name two different ones.")
     ends = None
     if interval is not None:
-        low, high = (_finite(end, "interval", factor) for end in interval)
+        low, high = (_in_nats(end, "interval", unit) for end in interval)
         if not low <= value <= high:
-            raise InputError(f"interval: {low / factor:g} to {high / factor:g} does not contain the llr {llr:g}.")
+            raise InputError(f"interval: {interval[0]:g} to {interval[1]:g} does not contain the {name} {llr:g}.")
         ends = low, high
     found = scale if scale is None or isinstance(scale, VerbalScale) else verbal_scale(scale)
     loaded = model if model is None or isinstance(model, Model) else load_model(model)
@@ -382,12 +385,13 @@ def statement(
     return Statement(limited, value, (given[0], given[1]), ends, found, limits, about, of_case)
 
 
-def _finite(value: Any, name: str, factor: float) -> float:
-    """Return a number in nats."""
+def _in_nats(value: Any, name: str, unit: ScoreUnit) -> float:
     try:
-        found = float(value) * factor
+        found = math.log(float(value)) if unit == "lr" else float(value) * (math.log(10.0) if unit == "log10" else 1.0)
     except (TypeError, ValueError):
         found = math.nan
+    if unit == "lr" and not math.isfinite(found):
+        raise InputError(f"{name}: got {value!r}. A likelihood ratio is above 0 and finite; bound infinite ones first.")
     if not math.isfinite(found):
         raise InputError(f"{name}: got {value!r}. A statement needs a finite number; bound infinite llrs first (elub).")
     return found
