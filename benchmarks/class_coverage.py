@@ -23,7 +23,7 @@ import numpy as np
 from deciban import compare
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, evaluate_classes
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from interval_coverage import PAGE, outside, write
 
 N_CLASSES, POPULATION, NOISE = 5, 20_000, 1.0
@@ -84,7 +84,7 @@ def evaluated(design: str, n_speakers: int, rng: np.random.Generator, **how: Any
     ]
 
 
-def row_of(name: Figure) -> str | None:
+def row_of(name: MetricKey) -> str | None:
     """Row of a metric; of pairs each once."""
     parts = (name,) if isinstance(name, str) else name
     row = f"detectors {parts[2]}" if parts[0] == "detectors" else str(parts[0])
@@ -107,9 +107,9 @@ def coverage(work: tuple[str, int, int]) -> dict[str, np.ndarray]:
             found = compare(*both)
         except InputError:  # no metric has an interval in both
             continue
-        for one in found.pairs[0].figures:
-            true = known[0][one.figure].value - known[1][one.figure].value
-            row = f"difference of {ROWS.get(str(row_of(one.figure)), one.words)}"
+        for one in found.pairs[0].metrics:
+            true = known[0][one.metric].value - known[1][one.metric].value
+            row = f"difference of {ROWS.get(str(row_of(one.metric)), one.words)}"
             noted = any(f"differences of {one.words.split(' at ')[0]} " in note for note in found.notes)
             rows[row].append((one.interval.high < true, one.interval.low > true, noted, False))
     return {row: np.array(some) for row, some in rows.items() if len(some) >= 0.05 * draws}

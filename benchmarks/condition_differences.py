@@ -84,7 +84,7 @@ METRICS = {"EER": "eer", "Cllr": "cllr", "actDCF(0.01)": ("act_dcf", 0), "minDCF
 def claims(design: Design, seed: int) -> tuple[Counter[object], Counter[object]]:
     """Return the metrics that one draw compares, and those of which it claims a difference."""
     rows, _ = differences_between(design.draw(np.random.default_rng(seed)), 0.95)
-    return Counter({row.figure: 1 for row in rows}), Counter({row.figure: 1 for row in rows if row.holm < 0.05})
+    return Counter({row.metric: 1 for row in rows}), Counter({row.metric: 1 for row in rows if row.holm < 0.05})
 
 
 def main() -> None:

@@ -29,11 +29,11 @@ from scipy.stats import beta, norm
 
 from deciban.analysis.compared import PairedUnits
 from deciban.errors import InputError, topic_of
-from deciban.evaluation import Evaluation, TwoClassFigures, evaluate
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation import Evaluation, TwoClassMetrics, evaluate
+from deciban.evaluation.uncertainty import MetricKey
 
 PAGE = Path(__file__).parents[1] / "docs/coverage.md"
-METRICS = TwoClassFigures(
+METRICS = TwoClassMetrics(
     [0.05, 0.5, 0.01],
     eer_conventions=True,
     fnmr_at=[0.01, 0.1, 0.001],
@@ -42,11 +42,11 @@ METRICS = TwoClassFigures(
     posteriors_at=[0.1],
     factors=[1.0, 10.0],
 )
-OF_SECOND = TwoClassFigures(METRICS.operating_points)
+OF_SECOND = TwoClassMetrics(METRICS.operating_points)
 """Metrics of the second system: only differences from it are looked at."""
 OF_POINTS = ("act_dcf", "min_dcf", "p_miss", "p_fa", "min_p_miss", "min_p_fa")
 POINTS, NOISE = ("0.05", "0.5", "0.01"), 0.5
-DIFFERENCES: tuple[Figure, ...] = (
+DIFFERENCES: tuple[MetricKey, ...] = (
     "eer",
     "auc",
     "cllr",
@@ -193,7 +193,7 @@ def population(design: Design, n_tar: int, n_non: int, noise: float) -> Evaluati
     return evaluate(grid, grid, operating_points=METRICS, tar_weights=weights[0], non_weights=weights[1])
 
 
-def truth_of(design: Design, known: Evaluation, found: Evaluation, metric: Figure) -> float:
+def truth_of(design: Design, known: Evaluation, found: Evaluation, metric: MetricKey) -> float:
     """Return a metric of the population; rates at a threshold found in the trials are its rates at that threshold."""
     name = metric if isinstance(metric, str) else metric[0]
     places = {"eer_p": found.eer_threshold}
@@ -206,7 +206,7 @@ def truth_of(design: Design, known: Evaluation, found: Evaluation, metric: Figur
     return value(known, metric)
 
 
-def value(found: Evaluation, metric: Figure) -> float:
+def value(found: Evaluation, metric: MetricKey) -> float:
     """Return a metric by its name."""
     if isinstance(metric, str):
         return float(getattr(found, metric))
@@ -271,7 +271,7 @@ WITH_RARE_COSTS = ("auc", "cllr", "information", "log_loss", "brier")
 """Metrics that the note on few errors names."""
 
 
-def has_note(found: Evaluation, metric: Figure) -> bool:
+def has_note(found: Evaluation, metric: MetricKey) -> bool:
     """Return whether deciban prints a note about the interval of this metric, or about all intervals."""
     remarks = () if found.uncertainty is None else found.uncertainty.notes
     few = [note for note in found.notes if topic_of(note) == "few-errors"]
@@ -329,7 +329,7 @@ def outside(rows: np.ndarray, level: float = 0.95) -> str:
     return ", ".join(name for name, is_so in faults.items() if is_so)
 
 
-def _name(metric: Figure) -> str:
+def _name(metric: MetricKey) -> str:
     if isinstance(metric, str):
         return metric
     name, at = metric[0], metric[1]

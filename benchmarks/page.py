@@ -25,7 +25,7 @@ N_UNITS = 500
 
 REACTION = """async () => {
     const slider = document.querySelector("[name=prior-slider]");
-    const cell = document.querySelector("[data-figure=act_dcf]");
+    const cell = document.querySelector("[data-metric=act_dcf]");
     const found = [];
     for (let k = 0; k < 40; k += 1) {
         slider.value = String(-6 + 0.3 * k);

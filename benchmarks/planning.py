@@ -18,7 +18,7 @@ import numpy as np
 from deciban.analysis.pilots import Pilot, pilot_of_trials
 from deciban.analysis.planning import Goal, Planner
 from deciban.core.resampling.units import together
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 
 PILOT = (30, 3)
 SIZES = ((30, 3), (30, 1), (30, 10), (100, 3), (100, 1), (400, 3))
@@ -54,9 +54,9 @@ def pilots(rng: np.random.Generator, size: tuple[int, int], figures: tuple[str, 
     scores, same, units, names = drawn(rng, *size)
     of_units = together([(units[same], "tar"), (units[~same], "non")], noun="speaker")
     of_names = together([(names[same], "tar"), (names[~same], "non")], noun="segment")
-    how = {"names": ["pilot"], "figures": TwoClassFigures(POINTS)}
+    how = {"names": ["pilot"], "figures": TwoClassMetrics(POINTS)}
     known = [(scores[same], scores[~same])], (of_units[0], of_units[1]), (of_names[0], of_names[1])
-    return [pilot_of_trials(*known, figure=figure, **how) for figure in figures]
+    return [pilot_of_trials(*known, metric=figure, **how) for figure in figures]
 
 
 def print_minima(rng: np.random.Generator) -> None:

@@ -72,17 +72,17 @@ def read_and_sort(folder: Path, n_threads: int) -> dict[str, Any]:
 
 
 def source_of(folder: Path) -> Any:
-    from deciban.io.shards.opening import open_shards
+    from deciban.io.partitions.opening import open_trials
 
-    return open_shards(folder)
+    return open_trials(folder)
 
 
 def ours(folder: Path, memory: int, engine: Any) -> dict[str, Any]:
     """All figures and curves."""
-    from deciban.engines.sorting import summarize_shards
+    from deciban.engines.sorting import summarize_source
     from deciban.evaluation.two_class import evaluation_of
 
-    found = evaluation_of(summarize_shards(source_of(folder), engine, memory))
+    found = evaluation_of(summarize_source(source_of(folder), engine, memory))
     return {
         "eer": found.eer,
         "min_cllr": found.min_cllr,
@@ -224,7 +224,7 @@ def imported() -> None:
     """Import what a process needs, which is none of the job."""
     import deciban.engines.sorting
     import deciban.evaluation.two_class
-    import deciban.io.shards.opening  # noqa: F401
+    import deciban.io.partitions.opening  # noqa: F401
     from deciban.core.ranks.loops import count_loops
 
     count_loops()

@@ -72,9 +72,9 @@ def class_weights(folder: Path) -> tuple[float, float]:
 def with_deciban(folder: Path) -> tuple[Any, float, str]:
     from deciban.engines import Threads
     from deciban.fusion import LinearFusion
-    from deciban.io.shards.opening import open_shards
+    from deciban.io.partitions.opening import open_trials
 
-    source = open_shards(folder, columns=["score"] * N_SYSTEMS + ["label"])
+    source = open_trials(folder, columns=["score"] * N_SYSTEMS + ["label"])
     fusion = LinearFusion(p_target=P_TARGET).fit_source(source, Threads(), 10**9)
     assert fusion.training_ is not None  # noqa: S101
     return fusion.weights_, fusion.offset_, f"{fusion.training_.results['passes']} passes after the sample"

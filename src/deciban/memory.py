@@ -71,7 +71,7 @@ class Cost:
     KEPT: Final = 40  # a score of the rarer class, when float32 scores are counted by value
     READ: Final = 24  # a row that is read meanwhile [2: 21]
     REPLICATED: Final = 256  # a trial, while bootstrap replicates are counted
-    REPLICATE_CELL: Final = 64  # a bin of scores in one replicate
+    REPLICATE_BIN: Final = 64  # a bin of scores in one replicate
     CLASS_REPLICATE: Final = 32  # a multiclass metric in one stratum and one replicate
     UNIT: Final = 3000  # a unit (cluster) of two classes, with its name and its sums [3]
     UNIT_IN_TABLE: Final = 14_900  # a unit, as long as `UNIT_TABLE` holds them all [3]

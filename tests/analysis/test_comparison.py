@@ -48,12 +48,12 @@ def test_all_pairs_or_all_against_one(three):
 
 def test_p_values_are_corrected_for_all_pairs_of_a_figure(three):
     found = compare_results(Results(tuple(three)))
-    for k, one in enumerate(found.pairs[0].figures):
-        rows = [pair.figures[k] for pair in found.pairs]
-        assert {row.figure for row in rows} == {one.figure}
+    for k, one in enumerate(found.pairs[0].metrics):
+        rows = [pair.metrics[k] for pair in found.pairs]
+        assert {row.metric for row in rows} == {one.metric}
         p_values = np.array([row.interval.p_value for row in rows])
         assert [row.holm for row in rows] == pytest.approx(holm(p_values).tolist())
-    alone = compare_results(Results(tuple(three[:2]))).pairs[0].figures
+    alone = compare_results(Results(tuple(three[:2]))).pairs[0].metrics
     assert all(row.holm == row.interval.p_value for row in alone)
 
 
@@ -78,11 +78,11 @@ def test_losses_that_may_be_0_are_noted_beside_their_differences():
 
 def test_differences_are_first_minus_second(three):
     found = deciban.compare(*three)
-    for figure, of in (("eer", "eer"), ("cllr", "cllr"), ("min_dcf", "min_dcf"), ("auc", "auc")):
-        assert found.difference(figure).estimate == getattr(three[0], of) - getattr(three[1], of)
-        back = found.difference(figure, "B", "A")
-        assert back.estimate == -found.difference(figure).estimate
-        assert (back.low, back.high) == pytest.approx((-found.difference(figure).high, -found.difference(figure).low))
+    for metric, of in (("eer", "eer"), ("cllr", "cllr"), ("min_dcf", "min_dcf"), ("auc", "auc")):
+        assert found.difference(metric).estimate == getattr(three[0], of) - getattr(three[1], of)
+        back = found.difference(metric, "B", "A")
+        assert back.estimate == -found.difference(metric).estimate
+        assert (back.low, back.high) == pytest.approx((-found.difference(metric).high, -found.difference(metric).low))
     assert found.difference("cllr", "A", "C", level=0.5).level == 0.5
     wide, narrow = (found.difference("cllr", level=level) for level in (0.99, 0.5))
     assert wide.low < narrow.low < narrow.high < wide.high
@@ -129,7 +129,7 @@ def test_larger_auc_is_better():
     assert deciban.compare(bad, good).worse("auc") == ()
     assert deciban.compare(bad, good).worse("eer") == ()
     (pair,) = deciban.compare(good, bad).pairs
-    assert {one.better for one in pair.figures if one.figure in ("auc", "eer", "min_cllr")} == {0}
+    assert {one.better for one in pair.metrics if one.metric in ("auc", "eer", "min_cllr")} == {0}
     assert pair.sentences[0].startswith("good is significantly better in EER")
 
 
@@ -142,7 +142,7 @@ def test_margins_that_are_none(three, margin):
 def test_points_are_told_apart():
     points = {"operating_points": [0.01, (0.05, 10, 1)]}
     found = deciban.compare(evaluation("A", 1.0, **points), evaluation("B", 0.5, **points))
-    words = [one.words for one in found.pairs[0].figures]
+    words = [one.words for one in found.pairs[0].metrics]
     assert "minDCF at p_target 0.05, costs 10:1" in words
     assert "mean minDCF" in words
     assert found.difference("act_dcf@2") == found.difference(("act_dcf", 1))
@@ -168,8 +168,8 @@ def test_infinite_figures_have_no_difference(three):
     tar[0] = -np.inf
     one = deciban.evaluation.evaluate(tar, rng.normal(-2, 1, 200), name="inf", tar_units=unit, non_units=unit)
     found = deciban.compare(three[0], one)
-    assert "cllr" not in {row.figure for row in found.pairs[0].figures}
-    assert "min_cllr" in {row.figure for row in found.pairs[0].figures}
+    assert "cllr" not in {row.metric for row in found.pairs[0].metrics}
+    assert "min_cllr" in {row.metric for row in found.pairs[0].metrics}
     assert any("Cllr of inf, calibration loss of inf: infinite" in note for note in found.notes)
     with pytest.raises(InputError, match="infinite"):
         found.difference("cllr")
@@ -286,11 +286,11 @@ def test_an_infinite_figure_leaves_out_its_pairs_alone():
     how = {"tar_units": unit, "non_units": unit}
     found = deciban.compare(*made.values(), names=[*made], **how)
     alone = deciban.compare(made["B"], made["C"], names=["B", "C"], **how)
-    by_pair = {pair.names: {one.name: one for one in pair.figures} for pair in found.pairs}
+    by_pair = {pair.names: {one.name: one for one in pair.metrics} for pair in found.pairs}
     for pair, known in by_pair.items():
         assert ("cllr" in known) == ("calibration_loss" in known) == ("A" not in pair)
         assert {"eer", "min_cllr"} <= {*known}
-    (expected,) = [one for one in alone.pairs[0].figures if one.name == "cllr"]
+    (expected,) = [one for one in alone.pairs[0].metrics if one.name == "cllr"]
     assert by_pair["B", "C"]["cllr"].interval == expected.interval
     assert by_pair["B", "C"]["cllr"].holm == expected.interval.p_value
     assert any("Cllr of A" in note and "infinite" in note for note in found.notes)
@@ -299,7 +299,7 @@ def test_an_infinite_figure_leaves_out_its_pairs_alone():
     assert ("Cllr", "A", "B") not in rows
     shown = deciban.plots.forest(found)
     assert "Cllr" in [text.get_text() for text in shown.get_yticklabels()]
-    named = deciban.plots.forest(found, figure="cllr")
+    named = deciban.plots.forest(found, metric="cllr")
     assert [text.get_text() for text in named.get_yticklabels()] == list(map(str, alone.pairs))
 
 
@@ -322,7 +322,7 @@ def test_figures_of_ranks_do_not_differ_between_a_system_and_a_map_of_it():
     systems = [evaluation("A", 1.0), evaluation("A", 2.0, 1.0)]
     one, other = systems[0], dataclasses.replace(systems[1], name="B")
     pair = compare_results(Results((one, other))).pairs[0]
-    found = {row.name: (row.interval.low, row.interval.high, row.interval.p_value) for row in pair.figures}
+    found = {row.name: (row.interval.low, row.interval.high, row.interval.p_value) for row in pair.metrics}
     assert {name: found[name] for name in ("eer", "min_dcf@1", "min_cllr", "auc")} == dict.fromkeys(
         ("eer", "min_dcf@1", "min_cllr", "auc"), (0.0, 0.0, 1.0)
     )
@@ -345,7 +345,7 @@ def test_systems_without_an_error_are_not_known_to_have_the_same_ranks():
         for name in "AB"
     )
     pair = compare_results(Results((one, other))).pairs[0]
-    found = {row.name: row.interval for row in pair.figures}
+    found = {row.name: row.interval for row in pair.metrics}
     assert found["min_dcf@1"].low < 0.0 < found["min_dcf@1"].high
     assert not pair.same_ranks
 
@@ -360,7 +360,7 @@ def test_scores_on_another_scale_have_the_same_ranks():
         for name, scale, offset in (("A", 1.0, 0.0), ("B", 0.437577, -1.67048))
     ]
     found = compare_results(Results(tuple(systems)))
-    for figure in ("auc", "eer", "min_cllr", ("min_dcf", 0)):
-        one = found.difference(figure, "A", "B")
+    for metric in ("auc", "eer", "min_cllr", ("min_dcf", 0)):
+        one = found.difference(metric, "A", "B")
         assert (one.estimate, one.low, one.high, one.p_value) == (0.0, 0.0, 0.0, 1.0)
     assert found.difference("cllr", "A", "B").low != 0.0

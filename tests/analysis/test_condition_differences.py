@@ -25,7 +25,7 @@ def conditions():
 def test_a_condition_against_the_mean_of_the_others_has_the_variance_of_independent_means():
     evaluated = conditions()
     rows, _ = differences_between(evaluated, 0.95)
-    rows = [row for row in rows if row.second is None and row.figure == "cllr"]
+    rows = [row for row in rows if row.second is None and row.metric == "cllr"]
     assert [row.first for row in rows] == list(SIZES)
     values = np.array([one.cllr for one in evaluated])
     errors = np.array([one.uncertainty.estimates["cllr"].standard_error for one in evaluated])
@@ -56,8 +56,8 @@ def test_minima_without_an_error_of_some_class_are_not_compared():
         non = rng.normal(-2, 2, 30)
         found.append(evaluate(tar, non, tar_units=np.arange(200), non_units=units, name=f"c{k}"))
     rows, _ = differences_between(found, 0.95)
-    assert {row.figure for row in rows} >= {"eer", ("act_dcf", 0)}
-    assert not {row.figure for row in rows} & {("min_dcf", 0), "mean_min_dcf"}
+    assert {row.metric for row in rows} >= {"eer", ("act_dcf", 0)}
+    assert not {row.metric for row in rows} & {("min_dcf", 0), "mean_min_dcf"}
 
 
 def test_conditions_that_are_alike_seldom_differ_by_cllr():
@@ -73,7 +73,7 @@ def test_conditions_that_are_alike_seldom_differ_by_cllr():
             non, units = rng.normal(-4, np.sqrt(8), 30), 1000 * (k + 1) + np.arange(30)
             found.append(evaluate(tar, non, tar_units=np.arange(200), non_units=units, name=f"c{k}"))
         rows, _ = differences_between(found, 0.95)
-        claimed += any(row.figure == "cllr" and row.holm < 0.05 for row in rows)
+        claimed += any(row.metric == "cllr" and row.holm < 0.05 for row in rows)
     assert claimed <= 1
 
 
@@ -84,6 +84,6 @@ def test_conditions_that_differ_are_told_apart_by_cllr():
         units = 1000 * k + np.arange(200)
         found.append(evaluate(tar, non, tar_units=units[:100], non_units=units[100:], name=f"c{k}"))
     rows, _ = differences_between(found, 0.95)
-    holm = {(row.first, row.second): row.holm for row in rows if row.figure == "cllr"}
+    holm = {(row.first, row.second): row.holm for row in rows if row.metric == "cllr"}
     assert max(holm["c0", "c1"], holm["c0", "c2"], holm["c0", None]) < 1e-3
     assert holm["c1", "c2"] > 0.05

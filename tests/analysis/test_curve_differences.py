@@ -1,4 +1,4 @@
-"""Bands of differences of curves: factors of known distributions, and figures at the same priors."""
+"""Bands of differences of curves: factors of known distributions, and metrics at the same priors."""
 
 from dataclasses import replace
 
@@ -46,10 +46,10 @@ def test_curves_differ_like_costs_at_the_same_priors():
     places = [10, 40, 47, 70]
     points = [OperatingPoint(float(1 / (1 + np.exp(-axis[k])))) for k in places]
     found = compare(*systems(operating_points=points, optimism=False))
-    for curve, figure in zip(found.pairs[0].curves, ("act_dcf", "min_dcf"), strict=True):
-        assert curve.curve.startswith(figure[:3])
+    for curve, metric in zip(found.pairs[0].curves, ("act_dcf", "min_dcf"), strict=True):
+        assert curve.curve.startswith(metric[:3])
         for at, k in enumerate(places):
-            one = found.difference((figure, at))
+            one = found.difference((metric, at))
             assert curve.log_odds[k] == pytest.approx(axis[k])
             assert curve.difference[k] == pytest.approx(one.estimate, abs=1e-12)
             assert curve.standard_error[k] == pytest.approx(one.standard_error, rel=1e-9)

@@ -25,7 +25,7 @@ def pilot(**changes):
     ]
     parts += [Component("trial", (0, 0), 0.02, 1 / 200), Component("trial", (1, 1), 0.98, 1 / 9800)]
     given = {
-        "figure": "cllr", "words": "Cllr", "in_percent": False, "names": ("a",), "value": 0.4, "expected": 0.4,
+        "metric": "cllr", "words": "Cllr", "in_percent": False, "names": ("a",), "value": 0.4, "expected": 0.4,
         "scale": "identity", "noun": "speaker", "source": "", "n_units": 50, "n_tar": 200, "n_non": 9800,
         "n_segments": 4.0, "both_sides": False, "is_crossed": True, "components": tuple(parts), "spread": 0.2,
     }  # fmt: skip

@@ -5,7 +5,7 @@ import pytest
 
 import deciban
 from deciban import ClassResults, InputError
-from deciban.analysis import FigureRow
+from deciban.analysis import FusionRow
 from deciban.analysis.comparison import compare_results
 from deciban.analysis.fusion import worth_of_systems
 
@@ -14,7 +14,7 @@ def row(name, seed, n=240, **how):
     rng = np.random.default_rng(seed)
     label = np.arange(n) % 3
     loglik = 2.0 * np.eye(3)[label] + rng.normal(size=(n, 3))
-    return FigureRow(name=name, role="fusion", dev=deciban.evaluation.evaluate_classes(loglik, label, name=name, **how))
+    return FusionRow(name=name, role="fusion", dev=deciban.evaluation.evaluate_classes(loglik, label, name=name, **how))
 
 
 def test_losses_are_differences_of_costs_with_the_intervals_of_a_comparison():
@@ -24,7 +24,7 @@ def test_losses_are_differences_of_costs_with_the_intervals_of_a_comparison():
     assert [loss.name for loss in found] == ["A", "B"]
     (pair,) = compare_results(ClassResults((one.dev, whole.dev))).pairs
     assert found[0].dev.value == pytest.approx(one.dev.cllr - whole.dev.cllr, rel=1e-9)
-    (interval,) = [figure.interval for figure in pair.figures if figure.figure == "cllr"]
+    (interval,) = [metric.interval for metric in pair.metrics if metric.metric == "cllr"]
     assert (found[0].dev.low, found[0].dev.high) == (interval.low, interval.high)
     assert [loss.eval for loss in found] == [None, None]
     narrow = worth_of_systems("AB", whole, [one, other], level=0.5)[0].dev
@@ -35,7 +35,7 @@ def test_losses_are_differences_of_costs_with_the_intervals_of_a_comparison():
 
 def test_what_cannot_be_trained_or_has_no_units_has_no_number_or_no_interval():
     whole, one = row("w", 0), row("a", 1)
-    lacking = FigureRow(name="b", role="leave-one-out", dev=None, note="not trained")
+    lacking = FusionRow(name="b", role="leave-one-out", dev=None, note="not trained")
     first, second = worth_of_systems("AB", whole, [one, lacking])
     assert (first.dev.value, first.dev.low) == (one.dev.cllr - whole.dev.cllr, None)
     assert second.dev is None

@@ -6,7 +6,7 @@ import pytest
 from deciban.analysis import analyse_fusion
 from deciban.analysis.fusion import _spread
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
-from deciban.trials.sources import Chunk
+from deciban.trials.sources import Batch
 
 
 def near_copies(n=2000, seed=1):
@@ -118,9 +118,9 @@ def test_the_spread_of_the_llr_is_that_of_a_mixture_of_weighted_classes():
     is_target, weight = np.arange(300) % 3 == 0, rng.integers(1, 4, 300)
     llr = rng.normal(size=300) + np.where(is_target, 4.0, -1.0)
     share = np.where(is_target, p / weight[is_target].sum(), (1 - p) / weight[~is_target].sum()) * weight
-    own = Chunk((), is_target, weight=weight)
+    own = Batch((), is_target, weight=weight)
     expected = np.sqrt(share @ (llr - share @ llr) ** 2)
     assert _spread(p, own, llr) == pytest.approx(expected, rel=1e-12)
     llr[0] = np.inf  # certain trials do not count
-    some = Chunk((), is_target[1:], weight=weight[1:])
+    some = Batch((), is_target[1:], weight=weight[1:])
     assert _spread(p, own, llr) == pytest.approx(_spread(p, some, llr[1:]), rel=1e-12)

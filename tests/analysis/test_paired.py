@@ -39,10 +39,10 @@ def two_systems(seed, n_units=40, n_each=3, shift=0.5, **options):
     return found
 
 
-@pytest.mark.parametrize("figure", ["eer", "cllr", "min_cllr", ("min_dcf", 0), ("act_dcf", 0), "auc", "prbep"])
-def test_a_system_and_itself_do_not_differ(figure):
+@pytest.mark.parametrize("metric", ["eer", "cllr", "min_cllr", ("min_dcf", 0), ("act_dcf", 0), "auc", "prbep"])
+def test_a_system_and_itself_do_not_differ(metric):
     one, _ = two_systems(0)
-    found = pair(one, one).difference(figure, 0.95)
+    found = pair(one, one).difference(metric, 0.95)
     assert (found.estimate, found.low, found.high, found.standard_error, found.p_value) == (0, 0, 0, 0, 1)
 
 
@@ -72,9 +72,9 @@ def test_variances_of_systems_without_common_units_add():
     other = evaluate(rng.normal(2, 2, 120), rng.normal(-2, 2, 120), tar_units=unit, non_units=unit)
     paired = pair(one, other)
     assert (paired.n_shared, paired.n_units) == (0, 40)
-    for figure in ("eer", "cllr"):
-        parts = [one.uncertainty.estimates[figure].standard_error, other.uncertainty.estimates[figure].standard_error]
-        assert paired.difference(figure, 0.95).standard_error == pytest.approx(math.hypot(*parts), rel=1e-12)
+    for metric in ("eer", "cllr"):
+        parts = [one.uncertainty.estimates[metric].standard_error, other.uncertainty.estimates[metric].standard_error]
+        assert paired.difference(metric, 0.95).standard_error == pytest.approx(math.hypot(*parts), rel=1e-12)
 
 
 def test_units_are_found_by_name_whatever_their_order():
@@ -84,16 +84,16 @@ def test_units_are_found_by_name_whatever_their_order():
     order = rng.permutation(60)
     plain = [evaluate(t, n - 2, tar_units=names, non_units=names) for t, n in zip(tar, non, strict=True)]
     moved = evaluate(tar[1][order], non[1][order] - 2, tar_units=names[order], non_units=names[order])
-    for figure in ("eer", "cllr", "min_cllr"):
-        one, other = (pair(plain[0], second).difference(figure, 0.95) for second in (plain[1], moved))
+    for metric in ("eer", "cllr", "min_cllr"):
+        one, other = (pair(plain[0], second).difference(metric, 0.95) for second in (plain[1], moved))
         assert (one.low, one.high, one.p_value) == pytest.approx((other.low, other.high, other.p_value), rel=1e-12)
 
 
 def test_the_test_has_its_size_and_intervals_their_coverage():
     how = {"n_units": 60, "shift": 0.0, "operating_points": [0.5]}  # where errors of both kinds are seen
     pairs = [pair(*two_systems(seed, **how)) for seed in range(80)]
-    for figure in ("cllr", ("act_dcf", 0)):
-        p_values = [one.difference(figure, 0.9).p_value for one in pairs]
+    for metric in ("cllr", ("act_dcf", 0)):
+        p_values = [one.difference(metric, 0.9).p_value for one in pairs]
         rejected = np.sum(np.array(p_values) < 0.1)
         assert 1 <= rejected <= 18  # 8 expected; beyond with probability 0.002
         assert stats.kstest(p_values, "uniform").pvalue > 0.001
@@ -224,12 +224,12 @@ def test_bootstrap_of_both_by_the_same_draws_agrees_with_influences():
     scores = [common + 0.5 * rng.normal(size=(2, 180)) + np.array([[gap], [-gap]]) for gap in (1.0, 1.2)]
     drawn = [evaluate(*one, **how, seed=3) for one in scores]
     plain = [evaluate(*one, **{**how, "bootstrap": 0}) for one in scores]
-    for figure in ("cllr", ("act_dcf", 0), "auc"):
-        one, other = pair(*drawn).difference(figure, 0.95), pair(*plain).difference(figure, 0.95)
+    for metric in ("cllr", ("act_dcf", 0), "auc"):
+        one, other = pair(*drawn).difference(metric, 0.95), pair(*plain).difference(metric, 0.95)
         assert one.method.startswith("bootstrap")
         assert one.estimate == other.estimate
         assert one.standard_error == pytest.approx(other.standard_error, rel=0.2)
-        first, second = (x.uncertainty.bootstrap.values[figure] for x in drawn)
+        first, second = (x.uncertainty.bootstrap.values[metric] for x in drawn)
         assert (one.low, one.high) == pytest.approx(tuple(np.quantile(first - second, [0.025, 0.975])))
     itself = pair(drawn[0], drawn[0]).difference("cllr", 0.95)
     assert (itself.low, itself.high, itself.p_value) == (0.0, 0.0, 1.0)
@@ -243,9 +243,9 @@ def test_replicates_without_an_error_do_not_make_sure_that_there_is_none():
     missed = np.where(np.arange(400) % 80, tar, -2.0)
     how = {"tar_units": units, "non_units": units}
     pairs = [[evaluate(one, -tar, bootstrap=n, **how) for one in (tar, missed, tar + 0.1)] for n in (0, 400)]
-    for figure in ("eer", "min_cllr", ("min_dcf", 0)):
+    for metric in ("eer", "min_cllr", ("min_dcf", 0)):
         for other in (1, 2):
-            plain, drawn = (pair(found[0], found[other]).difference(figure, 0.95) for found in pairs)
+            plain, drawn = (pair(found[0], found[other]).difference(metric, 0.95) for found in pairs)
             assert drawn == plain
             assert drawn.method == "linearised by unit"
             assert drawn.low < 0.0 < drawn.high
@@ -254,7 +254,7 @@ def test_replicates_without_an_error_do_not_make_sure_that_there_is_none():
 
 
 def test_replicates_are_paired_by_their_numbers():
-    """Of the same units, but each system lacks targets, and so figures, in replicates of its own."""
+    """Of the same units, but each system lacks targets, and so metrics, in replicates of its own."""
     rng = np.random.default_rng(8)
     units = np.repeat(np.arange(20), 4)
     scores, found = rng.normal(size=(2, 80)), []
@@ -310,12 +310,12 @@ def test_false_alarms_that_neither_system_shows_count_in_a_difference_of_costs()
     assert seen == pytest.approx(math.hypot(misses.high - misses.estimate, unseen), rel=0.02)
 
 
-@pytest.mark.parametrize("figure", ["auc", "cllr"])
-def test_limits_of_differences_of_skewed_metrics_are_those_of_both(figure):
+@pytest.mark.parametrize("metric", ["auc", "cllr"])
+def test_limits_of_differences_of_skewed_metrics_are_those_of_both(metric):
     """The limit toward more errors is farther: of the worse system, it is the larger part."""
     one, other = two_systems(1)
-    first, second = (x.uncertainty.estimates[figure] for x in (one, other))
-    found = pair(one, other).difference(figure, 0.95)
+    first, second = (x.uncertainty.estimates[metric] for x in (one, other))
+    found = pair(one, other).difference(metric, 0.95)
     spread = math.hypot(first.standard_error, second.standard_error)
     (fall, rise), (other_fall, other_rise) = first.distances(0.95), second.distances(0.95)
     factor = found.standard_error / spread

@@ -6,7 +6,7 @@ import pytest
 from deciban.analysis.pilots import pilot_of_evaluations, pilot_of_trials, size_in_words
 from deciban.core.resampling.units import together
 from deciban.errors import InputError
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 
 
 def crossed(seed, n=40, n_segments=3):
@@ -21,15 +21,15 @@ def crossed(seed, n=40, n_segments=3):
     return score, same, np.stack((model, test), 1), np.stack((model, 10_000 + test * n_segments + at), 1)
 
 
-def pilot(score, same, units, names=None, figure="cllr", **more):
+def pilot(score, same, units, names=None, metric="cllr", **more):
     of_units = together([(units[same], "tar"), (units[~same], "non")])
     of_names = None if names is None else together([(names[same], "tar"), (names[~same], "non")])
     scores = [(one[same], one[~same]) for one in np.atleast_2d(score)]
-    how = {"figures": TwoClassFigures([0.05]), "names": ["a", "b"][: len(scores)], "figure": figure}
+    how = {"metrics": TwoClassMetrics([0.05]), "names": ["a", "b"][: len(scores)], "metric": metric}
     return pilot_of_trials(scores, tuple(of_units), None if names is None else tuple(of_names), **how | more)
 
 
-def of_a_jackknife(score, same, units, figure):
+def of_a_jackknife(score, same, units, metric):
     """How much larger standard errors are where non-targets lose both sides of a unit that is left out, 2 of 40."""
     tar, non = score[same], score[~same]
     costs = {
@@ -37,27 +37,27 @@ def of_a_jackknife(score, same, units, figure):
         "act_dcf": (tar < np.log(19), 19 * (non >= np.log(19))),
         "auc": [np.searchsorted(np.sort(b), a) / len(b) for a, b in ((tar, non), (non, tar))],
     }
-    of_tar, of_non = (one - np.mean(one) for one in costs[figure])
+    of_tar, of_non = (one - np.mean(one) for one in costs[metric])
     of_tar = np.bincount(units[same][:, 0], of_tar / len(tar))
     of_non = sum(np.bincount(side, of_non / len(non)) for side in units[~same].T)
-    sign = -1 if figure == "auc" else 1  # targets below non-targets are counted for these, above for the others
+    sign = -1 if metric == "auc" else 1  # targets below non-targets are counted for these, above for the others
     whole, factor = of_tar + sign * of_non, (1 - 1 / 40) / (1 - 2 / 40)
     return np.linalg.norm(of_tar + sign * factor * of_non) / np.linalg.norm(whole)
 
 
-@pytest.mark.parametrize("figure", ["eer", "cllr", "act_dcf", "min_dcf", "min_cllr", "auc"])
-def test_the_standard_error_is_that_of_the_evaluation_but_for_what_is_counted_twice(figure):
+@pytest.mark.parametrize("metric", ["eer", "cllr", "act_dcf", "min_dcf", "min_cllr", "auc"])
+def test_the_standard_error_is_that_of_the_evaluation_but_for_what_is_counted_twice(metric):
     score, same, units, names = crossed(1)
-    found = pilot(score, same, units, names, figure)
+    found = pilot(score, same, units, names, metric)
     whole = evaluate(
         score[same], score[~same], operating_points=[0.05], tar_units=units[same], non_units=units[~same]
-    ).interval(figure)
+    ).interval(metric)
     error = np.sqrt(sum(one.variance for one in found.components))
     # The jackknife counts what pairs and single trials add twice; here this is little. Minima vary as decisions do that
     # were made without a unit.
     assert found.growth * error == pytest.approx(whole.standard_error, rel=0.1)
     if whole.corrected is None:
-        assert found.growth == pytest.approx(of_a_jackknife(score, same, units, figure), rel=1e-5)
+        assert found.growth == pytest.approx(of_a_jackknife(score, same, units, metric), rel=1e-5)
     assert found.value == whole.estimate
     assert found.expected == (whole.corrected if whole.corrected is not None else whole.estimate)
 

@@ -25,7 +25,7 @@ def scored():
 @pytest.fixture(scope="module")
 def pilots():
     seeds = np.random.default_rng(7).integers(0, 10**6, 16)
-    return [pilot(*crossed(int(seed), 25, 3), figure="act_dcf") for seed in seeds]
+    return [pilot(*crossed(int(seed), 25, 3), metric="act_dcf") for seed in seeds]
 
 
 @pytest.mark.parametrize(("n", "n_segments"), [(20, 8), (60, 1), (60, 3)])
@@ -41,19 +41,19 @@ def test_predicted_standard_errors_come_out(n, n_segments, pilots):
 
 
 def test_a_plan_has_the_smallest_designs(scored):
-    found = plan(**scored, figure="eer", width=0.03, segments=[3, 1])
+    found = plan(**scored, metric="eer", width=0.03, segments=[3, 1])
     assert [one.n_segments for one in found.designs] == [3.0, 1.0]
     assert all(one.reached <= 0.03 for one in found.designs)
     assert found.designs[0].n_units < found.designs[1].n_units
     assert found.designs[0].n_tar == 3 * found.designs[0].n_units
     assert found.endless <= found.designs[0].n_units
     assert found.between[0] <= found.designs[0].n_units <= found.between[1]
-    default = plan(**scored, figure="eer", width=0.03)
+    default = plan(**scored, metric="eer", width=0.03)
     assert [one.n_segments for one in default.designs] == [3.0, 1.0, 2.0, 5.0, 10.0]
 
 
 def test_shares_of_the_figure_are_of_its_expected_value(scored):
-    found = plan(**scored, figure="cllr", width=0.1, relative=True)
+    found = plan(**scored, metric="cllr", width=0.1, relative=True)
     value = evaluate(scored["tar"], scored["non"]).cllr
     assert found.target == pytest.approx(0.1 * value)
 
@@ -61,15 +61,15 @@ def test_shares_of_the_figure_are_of_its_expected_value(scored):
 def test_systems_that_err_together_need_fewer(scored):
     rng = np.random.default_rng(2)
     alike = tuple(scored[name] + 0.2 * rng.normal(size=len(scored[name])) for name in ("tar", "non"))
-    both = plan(**scored, figure="cllr", difference=0.02, second=alike)
-    alone = plan(**scored, figure="cllr", difference=0.02)
+    both = plan(**scored, metric="cllr", difference=0.02, second=alike)
+    alone = plan(**scored, metric="cllr", difference=0.02)
     assert both.designs[0].n_units < 0.3 * alone.designs[0].n_units
     assert both.pilot.value == pytest.approx(evaluate(scored["tar"], scored["non"]).cllr - evaluate(*alike).cllr)
 
 
 def test_evaluations_are_planned_by_their_units_alone(scored):
     units = {name: scored[name] for name in ("tar_units", "non_units")}
-    found = plan(evaluate(scored["tar"], scored["non"], **units), figure="cllr", width=0.05)
+    found = plan(evaluate(scored["tar"], scored["non"], **units), metric="cllr", width=0.05)
     assert [one.n_segments for one in found.designs] == [None]
     assert "all of the variance is assigned to differences between units" in found.lines
 
@@ -85,8 +85,8 @@ def test_refusals(scored):
         (scores, {}, "tar_units, non_units: none given"),
         ({"tar": scored["tar"]}, {}, "non: none given"),
         ({"tar": evaluated, "non": scored["non"]}, {}, "non: needs scores"),
-        (scored, {"figure": "loss"}, "is not a metric of system"),
-        (scored, {"figure": ("act_dcf", 3)}, "no interval"),
+        (scored, {"metric": "loss"}, "is not a metric of system"),
+        (scored, {"metric": ("act_dcf", 3)}, "no interval"),
         (scored, {"segments": [0]}, "segments: got 0"),
         (scored, {"segments": [2.5]}, "whole numbers"),
         (scored, {"segments": []}, "at least one"),

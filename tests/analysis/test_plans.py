@@ -20,7 +20,7 @@ def scored():
 
 
 def test_the_sentences_say_what_the_designs_are(scored):
-    found = plan(**scored, figure="eer", width=0.03)
+    found = plan(**scored, metric="eer", width=0.03)
     first, text = found.designs[0], "\n".join(found.lines)
     assert "40 units with 3 segments each, 120 target and 4,680 non-target trials: EER (ROCCH)" in found.lines[0]
     assert f"about {first.n_units:,} units with 3 segments each, {first.n_tar:,} target and {first.n_non:,}" in text
@@ -32,7 +32,7 @@ def test_the_sentences_say_what_the_designs_are(scored):
 
 
 def test_the_text_ends_with_a_table_of_the_designs(scored):
-    found = plan(**scored, figure="cllr", width=0.05, segments=[1, 3])
+    found = plan(**scored, metric="cllr", width=0.05, segments=[1, 3])
     heading, *rows = str(found).split("\n\n")[1].splitlines()
     assert heading.split("  ")[0].strip() == "units"
     assert [row.split()[:2] for row in rows] == [[f"{one.n_units:,}", f"{one.n_segments:g}"] for one in found.designs]
@@ -40,18 +40,18 @@ def test_the_text_ends_with_a_table_of_the_designs(scored):
 
 
 def test_a_difference_without_the_other_system_says_what_it_takes_it_for(scored):
-    alone = plan(**scored, figure="act_dcf", difference=0.05, power=0.9)
+    alone = plan(**scored, metric="act_dcf", difference=0.05, power=0.9)
     assert "to detect a difference of 0.05 in actDCF at" in alone.lines[1]
     assert "with power 0.9 at confidence level 95 %" in alone.lines[1]
     assert "independent errors" in alone.lines[-1]
     other = (scored["tar"] - 0.5, scored["non"])
-    both = plan(**scored, figure="act_dcf", difference=0.05, power=0.9, second=other)
+    both = plan(**scored, metric="act_dcf", difference=0.05, power=0.9, second=other)
     assert "difference of actDCF" in both.lines[0]
     assert "independent errors" not in "".join(both.lines)
 
 
 def test_json_holds_the_numbers(scored):
-    found = plan(**scored, figure=("min_dcf", 0), width=0.1)
+    found = plan(**scored, metric=("min_dcf", 0), width=0.1)
     read = json.loads(found.to_json())
     assert read["figure"] == "min_dcf@1"
     assert read["designs"][0]["n_units"] == found.designs[0].n_units
@@ -61,4 +61,4 @@ def test_json_holds_the_numbers(scored):
         "kind": "width", "target": 0.1, "amount": 0.1, "relative": False, "level": 0.95, "power": None
     }  # fmt: skip
     assert len(read["curves"]["reached"]) == len(found.designs)
-    assert found == plan(**scored, figure="min_dcf", width=0.1)
+    assert found == plan(**scored, metric="min_dcf", width=0.1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import deciban
 from deciban.biometrics import differential
 from deciban.errors import InputError
-from deciban.evaluation import TwoClassFigures
+from deciban.evaluation import TwoClassMetrics
 
 RNG = np.random.default_rng(7)
 N, GROUPS = 60, np.array(["f", "m", "x"])
@@ -59,11 +59,11 @@ def test_intervals_of_rates_are_those_of_an_evaluation():
     found = differential(TAR, NON, threshold=0.8, **TRIALS)
     for k, name in enumerate(GROUPS):
         own = k == MATED // N, PAIRS[:, 0] // N == k
-        figures = TwoClassFigures(at_thresholds={"t": 0.8})
+        metrics = TwoClassMetrics(at_thresholds={"t": 0.8})
         units = {"tar_units": MATED[own[0]], "non_units": PAIRS[own[1]]}
-        one = deciban.evaluation.evaluate(TAR[own[0]], NON[own[1]], operating_points=figures, **units)
-        for rates, figure in ((found.fnmr, "at_thresholds_p_miss"), (found.fmr, "at_thresholds_p_fa")):
-            interval = one.interval((figure, 0))
+        one = deciban.evaluation.evaluate(TAR[own[0]], NON[own[1]], operating_points=metrics, **units)
+        for rates, metric in ((found.fnmr, "at_thresholds_p_miss"), (found.fmr, "at_thresholds_p_fa")):
+            interval = one.interval((metric, 0))
             assert (rates.low[k], rates.high[k]) == pytest.approx((interval.low, interval.high), rel=0.02), name
 
 

@@ -68,7 +68,7 @@ def test_eval_prints_a_table_and_says_what_it_read(run, files):
     ]
     assert row_a.split()[0] == "sysA"
     assert row_b.split()[0] == "sysB"
-    # An increasing map moves no rank figure.
+    # An increasing map moves no rank metric.
     assert row_a.split()[1:4] == row_b.split()[1:4]
     assert "read  " in result.err
     assert "kaldi 'enroll test score'   400 trials" in result.err

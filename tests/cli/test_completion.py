@@ -79,7 +79,7 @@ CASES = {
         plain(["trials", "product", "product:"]),
     ),
     "figures": ("deciban plan s.csv --figure min_c", plain(["min_cllr", "min_c_avg"])),
-    "figures of a gate": ("deciban compare a b --fail-if-worse ee", plain(["eer"])),
+    "metrics of a gate": ("deciban compare a b --fail-if-worse ee", plain(["eer"])),
     "which pairs": ("deciban compare a b --against f", plain(["first"])),
     "shards": ("deciban summarize s", [("file", "s")]),
     "what shards are refined by": ("deciban summarize s.parquet --refine a", [("file", "a")]),

@@ -14,7 +14,7 @@ from support.class_files import CLASSES, trials, write_table
 pytestmark = pytest.mark.usefixtures("files")
 
 
-def figures(out):
+def metrics(out):
     (one,) = json.loads(out)["systems"]
     return one
 
@@ -29,14 +29,14 @@ def test_figures_are_those_of_log_likelihoods(files, run):
     loglik, _ = files
     write_detection("detection.csv", loglik)
     asked = ["--key", "key.csv", "--p-target", "0.1", "--json"]
-    plain = figures(run("eval", "sysA.csv", *asked)[1])
+    plain = metrics(run("eval", "sysA.csv", *asked)[1])
     code, out, err = run("eval", "detection.csv", "--detection-llr", *asked)
     assert code == 0, err
-    found = figures(out)
+    found = metrics(out)
     assert found["operating_points"][0]["c_avg"] == plain["operating_points"][0]["c_avg"]
     assert found["cllr"] == pytest.approx(plain["cllr"], rel=1e-9)
     assert "detection llrs; they were projected to log-likelihoods" in err
-    assert abs(figures(run("eval", "detection.csv", *asked)[1])["cllr"] - plain["cllr"]) > 0.01
+    assert abs(metrics(run("eval", "detection.csv", *asked)[1])["cllr"] - plain["cllr"]) > 0.01
 
 
 def test_apply_writes_what_eval_reads(run):
@@ -50,8 +50,8 @@ def test_apply_writes_what_eval_reads(run):
     back = project_detection_llr(detection.score)
     made = loglik.score
     np.testing.assert_allclose(back - back[:, :1], made - made[:, :1], atol=1e-9)
-    plain = figures(run("eval", "loglik.csv", "--key", "key.csv", "--json")[1])
-    found = figures(run("eval", "detection.csv", "--key", "key.csv", "--detection-llr", "--json")[1])
+    plain = metrics(run("eval", "loglik.csv", "--key", "key.csv", "--json")[1])
+    found = metrics(run("eval", "detection.csv", "--key", "key.csv", "--detection-llr", "--json")[1])
     assert found["cllr"] == pytest.approx(plain["cllr"], rel=1e-9)
     assert found["min_cllr"] == pytest.approx(plain["min_cllr"], rel=1e-7)
 

@@ -200,7 +200,7 @@ def test_long_lists_of_numbers_need_no_reference_for_each():
     """To look one up for each of 10,000 numbers took validators half a minute."""
     for name, schema in deciban.json_schemas().items():
         items = [part["items"] for part in parts_of(schema) if isinstance(part.get("items"), dict)]
-        assert not [one for one in items if one.get("$ref", "").endswith(("/figure", "/figure_or_null"))], name
+        assert not [one for one in items if one.get("$ref", "").endswith(("/metric", "/figure_or_null"))], name
 
 
 def test_no_command_is_forgotten():
@@ -280,11 +280,11 @@ def test_tables_fit_the_window(call, width, run, monkeypatch):
 def test_styles_have_the_figures_of_the_plain_table(style, run):
     call = "eval a.txt --key key.txt --dcf 0.5 -q"
     cells = list(printed_table(run(call)[1])["a"].values())
-    figures = [figure for cell in cells for figure in re.findall(r"[\d.]+", cell)]
-    assert len(figures) == 3 * len(cells) == 3 * 7  # each with both bounds
-    row = next(line for line in run(f"{call} --table {style}")[1].splitlines() if figures[3] in line)
-    for figure in figures:
-        assert figure in row
+    metrics = [metric for cell in cells for metric in re.findall(r"[\d.]+", cell)]
+    assert len(metrics) == 3 * len(cells) == 3 * 7  # each with both bounds
+    row = next(line for line in run(f"{call} --table {style}")[1].splitlines() if metrics[3] in line)
+    for metric in metrics:
+        assert metric in row
     code, _, err = run(f"{call} --table {style} --json")
     assert code == 2
     assert "--json prints no tables" in err

@@ -8,11 +8,11 @@ from deciban.cli import options as module
 from deciban.cli.main import COMMANDS, GROUPS
 
 READ = {"--classes", "--posterior-prior", "--detection-llr"}
-FIGURES = READ | {"--kind", "--prior", "--p-target", "--out-of-set", "--subsets", "--pairs", "--group"}
+METRICS = READ | {"--kind", "--prior", "--p-target", "--out-of-set", "--subsets", "--pairs", "--group"}
 OF_CLASSES = {
-    "eval": FIGURES | {"--all-classes", "--capacity"},
-    "report": FIGURES | {"--all-classes", "--capacity"},
-    "plot": FIGURES | {"--corners", "--parameter"},
+    "eval": METRICS | {"--all-classes", "--capacity"},
+    "report": METRICS | {"--all-classes", "--capacity"},
+    "plot": METRICS | {"--corners", "--parameter"},
     "calibrate": READ | {"--kind", "--prior", "--toward-calibration", "--as"},
     "fuse": READ | {"--kind", "--prior", "--no-offsets", "--as"},
     "apply": READ | {"--as"},

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.cli import interrupts
-from deciban.io.summary_files import ShardRecord, SummaryHead, count_rows, write_summary
+from deciban.io.summary_files import PartitionRecord, SummaryHead, count_rows, write_summary
 
 if sys.platform == "win32":
     pytest.skip("signals are of POSIX", allow_module_level=True)
@@ -80,7 +80,7 @@ def test_ctrl_c_ends_it_with_one_line(big, name, delay):
 def test_ctrl_c_leaves_no_half_of_a_summary(big, arguments, delay):
     scores = np.arange(1_000_000) / 2
     rows = count_rows({"score": scores, "label": scores == np.rint(scores)})
-    head = SummaryHead(("score",), (), (ShardRecord("a", 1_000_000, (500_000, 500_000), "a"),), "trials")
+    head = SummaryHead(("score",), (), (PartitionRecord("a", 1_000_000, (500_000, 500_000), "a"),), "trials")
     write_summary(head, [rows], big / "whole.summary")
     assert_interrupted(big, arguments, delay)
 

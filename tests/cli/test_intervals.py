@@ -61,7 +61,7 @@ def test_tables_of_classes_have_them_too(run):
 
 
 def _rows_of_classes(text):
-    """Cells of the table of classes of several systems, by class and figure; each spans the columns of its heading."""
+    """Cells of the table of classes of several systems, by class and metric; each spans the columns of its heading."""
     lines = text.partition("\n\n")[2].splitlines()
     starts = [lines[0].index(word) for word in (" A", " B")]
     found, name = {}, ""
@@ -161,8 +161,8 @@ def test_rates_at_thresholds_and_of_confusions_have_them(run, tmp_path, monkeypa
     (one,) = evaluate_files("scores.txt", "key.txt").systems
     lines = out[out.index("system,metric") :].splitlines()
     found = {row["metric"].partition(",")[0]: row for row in csv.DictReader(lines)}
-    for heading, figure in (("misses", "p_miss"), ("false alarms", "p_fa")):
-        expected = one.interval((figure, 0))
+    for heading, metric in (("misses", "p_miss"), ("false alarms", "p_fa")):
+        expected = one.interval((metric, 0))
         low, high = (float(found["actDCF"][f"{heading} {side} in %"]) for side in ("low", "high"))
         assert low == pytest.approx(100 * expected.low, abs=6 * (expected.high - expected.low))
         assert high == pytest.approx(100 * expected.high, abs=6 * (expected.high - expected.low))

@@ -31,7 +31,7 @@ def calibrated(loglik, label, prior=None):
     return best[0], offset - offset.mean()
 
 
-def figures(out):
+def metrics(out):
     return json.loads(out)["systems"]
 
 
@@ -57,7 +57,7 @@ def test_eval_gives_the_same_figures_whatever_the_form_of_the_files(words, files
     assert code == 0, err
     assert "90 segments x 3 classes" in err
     assert "90 matched · 0 missing" in err
-    (one,) = figures(out)
+    (one,) = metrics(out)
     assert one["cllr"] == pytest.approx(cross_entropy(loglik, label) / math.log(2), rel=1e-12)
     assert one["reference"] == pytest.approx(math.log2(3))
     assert one["information"] == pytest.approx(math.log2(3) - one["cllr"])
@@ -71,7 +71,7 @@ def test_eval_gives_the_same_figures_whatever_the_form_of_the_files(words, files
 
 def test_eval_names_the_classes_in_their_order(run):
     _, out, _ = run("eval", "sysA.csv", "--key", "key.csv", "--classes", "eel,cat,dog", "--json")
-    (one,) = figures(out)
+    (one,) = metrics(out)
     assert one["classes"] == ["eel", "cat", "dog"]
     assert [row["target"] for row in one["detectors"]] == ["eel", "cat", "dog"]
 
@@ -82,7 +82,7 @@ def test_eval_at_a_prior(files, run):
     for words in ("0.5,0.25,0.25", "2:1:1", "eel=0.25,dog=0.25,cat=0.5"):
         code, out, err = run("eval", "sysA.csv", "--key", "key.csv", "--prior", words, "--json")
         assert code == 0, err
-        (one,) = figures(out)
+        (one,) = metrics(out)
         assert one["cross_entropy"] == pytest.approx(cross_entropy(loglik, label, prior) / math.log(2), rel=1e-12)
         assert one["prior_entropy"] == pytest.approx(1.5)
         assert one["default_error_rate"] == pytest.approx(0.5)
@@ -97,12 +97,12 @@ def test_log_posteriors_are_freed_of_their_prior(files, run):
     write_table("posteriors.csv", logits - logsumexp(logits, axis=1, keepdims=True))
     code, out, err = run("eval", "posteriors.csv", "--key", "key.csv", "--json")
     assert code == 0
-    (raw,) = figures(out)
+    (raw,) = metrics(out)
     assert raw["cllr"] == pytest.approx(cross_entropy(logits, label) / math.log(2), rel=1e-10)
     assert "look like log posteriors" in " ".join(raw["notes"])
     code, out, err = run("eval", "posteriors.csv", "--key", "key.csv", "--posterior-prior", "7:2:1", "--json")
     assert code == 0
-    (freed,) = figures(out)
+    (freed,) = metrics(out)
     assert freed["cllr"] == pytest.approx(cross_entropy(loglik, label) / math.log(2), rel=1e-10)
     assert "posteriors" not in " ".join(freed["notes"])
     assert "the logarithms of the prior 0.7, 0.2, 0.1 were subtracted" in err
@@ -112,7 +112,7 @@ def test_common_logarithms(files, run):
     loglik, label = files
     write_table("log10.csv", loglik / math.log(10))
     _, out, err = run("eval", "log10.csv", "--key", "key.csv", "--log10", "--json")
-    assert figures(out)[0]["cllr"] == pytest.approx(cross_entropy(loglik, label) / math.log(2), rel=1e-12)
+    assert metrics(out)[0]["cllr"] == pytest.approx(cross_entropy(loglik, label) / math.log(2), rel=1e-12)
     assert "multiplied by ln 10" in err
 
 
@@ -131,7 +131,7 @@ def c_avg(loglik, label, p):
 def test_average_detection_cost(files, run):
     loglik, label = files
     _, out, _ = run("eval", "sysA.csv", "--key", "key.csv", "--p-target", "0.5", "--p-target", "0.1", "--json")
-    points = figures(out)[0]["operating_points"]
+    points = metrics(out)[0]["operating_points"]
     for point, p in zip(points, (0.5, 0.1), strict=True):
         assert point["p_target"] == p
         assert point["c_avg"] == pytest.approx(c_avg(loglik, label, p))
@@ -146,7 +146,7 @@ def test_the_last_class_may_be_out_of_set(files, run):
     loglik, label = files
     code, out, err = run("eval", "sysA.csv", "--key", "key.csv", "--out-of-set", "0.2", "--json")
     assert code == 0, err
-    (one,) = figures(out)
+    (one,) = metrics(out)
     assert [row["target"] for row in one["detectors"]] == ["cat", "dog"]
     costs = []
     for t, other in ((0, 1), (1, 0)):  # by hand: target 0.5, out of set 0.2, the other class 0.3
@@ -161,7 +161,7 @@ def test_the_last_class_may_be_out_of_set(files, run):
 def test_subsets_come_by_size(files, run):
     loglik, label = files
     _, out, _ = run("eval", "sysA.csv", "--key", "key.csv", "--json")
-    subsets = figures(out)[0]["subsets"]
+    subsets = metrics(out)[0]["subsets"]
     assert subsets["n"] == 4
     pairs = []
     for i, j in ((0, 1), (0, 2), (1, 2)):
@@ -173,7 +173,7 @@ def test_subsets_come_by_size(files, run):
     assert subsets["mean_by_size"]["2"] == pytest.approx(np.mean(pairs))
     assert subsets["mean_by_size"]["3"] == pytest.approx(c_avg(loglik, label, 0.5))
     _, out, _ = run("eval", "sysA.csv", "--key", "key.csv", "--no-subsets", "--json")
-    assert figures(out)[0]["subsets"] is None
+    assert metrics(out)[0]["subsets"] is None
 
 
 def test_tables_of_one_and_of_several_systems(run):
@@ -196,7 +196,7 @@ def test_pairs_of_many_classes_are_left_out_with_a_word(run):
     _, out, err = run("eval", "many.npy", "--key", "labels.npy")
     assert "5,050 pairs of classes are not evaluated: --pairs adds them" in out, err
     _, out, _ = run("eval", "many.npy", "--key", "labels.npy", "--pairs", "--json")
-    assert figures(out)[0]["pairwise"] is not None
+    assert metrics(out)[0]["pairwise"] is not None
 
 
 def test_weights_count_like_copies(files, run):
@@ -207,9 +207,9 @@ def test_weights_count_like_copies(files, run):
     write_table("copies.csv", loglik[rows], called=names(len(rows)))
     write_key("copies.key", label[rows], called=names(len(rows)))
     _, out, _ = run("eval", "sysA.csv", "--key", "weighted.csv", "--weights", "w", "--json")
-    one = figures(out)[0]
+    one = metrics(out)[0]
     _, out, _ = run("eval", "copies.csv", "--key", "copies.key", "--no-subsets", "--json")
-    other = figures(out)[0]
+    other = metrics(out)[0]
     assert one["counts"] == other["counts"]
     assert one["confusion"] == other["confusion"]
     for name in ("cllr", "min_cllr", "error_rate", "brier"):
@@ -226,10 +226,10 @@ def test_missing_segments(files, run):
     code, out, err = run("eval", "short.csv", "--key", "key.csv", "--missing", "drop", "--json")
     assert code == 0
     assert json.loads(out)["join"] == {"matched": 80, "missing": 10, "extra": 0, "duplicate": 0}
-    assert figures(out)[0]["cllr"] == pytest.approx(cross_entropy(loglik[:80], label[:80]) / math.log(2))
+    assert metrics(out)[0]["cllr"] == pytest.approx(cross_entropy(loglik[:80], label[:80]) / math.log(2))
     code, out, err = run("eval", "short.csv", "--key", "key.csv", "--missing", "fill=0", "--json")
     filled = np.vstack((loglik[:80], np.zeros((10, 3))))
-    assert figures(out)[0]["cllr"] == pytest.approx(cross_entropy(filled, label) / math.log(2))
+    assert metrics(out)[0]["cllr"] == pytest.approx(cross_entropy(filled, label) / math.log(2))
     assert "segments without scores got 0 for every class" in err
 
 
@@ -252,7 +252,7 @@ def test_infinite_scores_are_words(files, run):
     write_table("inf.csv", loglik)
     code, out, err = run("eval", "inf.csv", "--key", "key.csv", "--json")
     assert code == 0, err
-    (one,) = figures(out)
+    (one,) = metrics(out)
     assert one["cllr"] == "inf"
     assert any("Cllr is infinite" in note for note in one["notes"])
     assert "NaN" not in out
@@ -408,10 +408,10 @@ def test_what_could_be_either_is_decided_by_the_key_or_by_name(run):
     Path("many.key").write_text("trial,class\na,eng_score\nb,fra_score\nc,fra_score\n")
     code, out, err = run("eval", "either.csv", "--key", "two.key", "--json")
     assert code == 0, err
-    assert "n_tar" in figures(out)[0]
+    assert "n_tar" in metrics(out)[0]
     code, out, err = run("eval", "either.csv", "--key", "many.key", "--json")
     assert code == 0, err
-    assert figures(out)[0]["classes"] == ["eng_score", "fra_score"]
+    assert metrics(out)[0]["classes"] == ["eng_score", "fra_score"]
     Path("none.key").write_text("trial,label,class\na,target,eng_score\nb,nontarget,fra_score\nc,nontarget,fra_score\n")
     code, out, err = run("eval", "either.csv", "--key", "none.key")
     assert code == 2
@@ -423,7 +423,7 @@ def test_what_could_be_either_is_decided_by_the_key_or_by_name(run):
     ):
         code, out, err = run("eval", "either.csv", "--key", "none.key", *words.split(), "--json")
         assert code == 0, err
-        assert field in figures(out)[0]
+        assert field in metrics(out)[0]
 
 
 def test_groups_of_classes(files, run):
@@ -433,7 +433,7 @@ def test_groups_of_classes(files, run):
     asked = ("sysA.csv", "--key", "key.csv", "--group", "land=cat,dog", "--group", "sea=eel")
     code, out, err = run("eval", *asked, "--json")
     assert code == 0, err
-    (found,) = figures(out)
+    (found,) = metrics(out)
     assert found["classes"] == ["land", "sea"]
     assert found["counts"] == [60, 30]
     assert found["cllr"] == pytest.approx(expected / math.log(2), rel=1e-12)  # cats and dogs are equally many

@@ -53,7 +53,7 @@ def told(run, command):
 
 
 def same(one, other):
-    """Compare nested figures; what counts trials instead of weights is left out."""
+    """Compare nested metrics; what counts trials instead of weights is left out."""
     if isinstance(one, dict):
         assert one.keys() == other.keys()
         for name in one.keys() - {"training", "join", "inputs", "messages", "n_trials", "files", "options"}:

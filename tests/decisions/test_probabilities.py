@@ -86,8 +86,8 @@ def test_functions_of_llrs_notice_probabilities_once_and_at_the_line_of_the_user
 @pytest.mark.parametrize("name", ["eer", "min_cllr", "auc"])
 def test_functions_of_ranks_take_any_scores(name):
     """Without a warning, which would be an error here; a monotone map does not change them."""
-    figure = getattr(metrics, name)
-    assert figure(TAR, NON) == figure(np.log(TAR / (1 - TAR)), np.log(NON / (1 - NON)))
+    metric = getattr(metrics, name)
+    assert metric(TAR, NON) == metric(np.log(TAR / (1 - TAR)), np.log(NON / (1 - NON)))
 
 
 def test_the_cost_of_what_comes_out_is_that_of_the_llrs_that_went_in():

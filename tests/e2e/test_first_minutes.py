@@ -57,7 +57,7 @@ def cllr(score, is_target):
 
 
 def test_1_a_speaker_laboratory(run, trials):
-    """Kaldi text and a key: figures and a page, two commands."""
+    """Kaldi text and a key: metrics and a page, two commands."""
     score, is_target = trials
     names = [f"spk{i % 30} utt{i}" for i in range(N)]
     lines("scores", (f"{name} {value!r}" for name, value in zip(names, score.tolist(), strict=True)))

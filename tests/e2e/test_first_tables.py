@@ -23,7 +23,7 @@ def run(typed_here):
     return runner
 
 
-def figures(run, line):
+def metrics(run, line):
     """The first system of a result."""
     code, out, err = run(f"{line} --json")
     assert code == 0, err
@@ -51,7 +51,7 @@ def test_a_csv_of_classes_is_evaluated_with_little_memory(run):
         table[k::3].to_csv(f"folder/{k}.csv", index=False)
     whole = -(loglik - np.logaddexp.reduce(loglik, axis=1, keepdims=True))[np.arange(len(label)), label].mean()
     for name in ("classes.csv", "'folder/*.csv'"):
-        found = figures(run, f"eval {name} --memory 100MB --no-intervals")
+        found = metrics(run, f"eval {name} --memory 100MB --no-intervals")
         assert found["cllr"] == pytest.approx(whole / np.log(2))
 
 
@@ -89,14 +89,14 @@ def test_decimal_commas_of_lists_and_of_tables_without_semicolons(run):
     of_tar[7], of_non[9] = "1746", "-3"
     write("sk.txt", of_tar)
     write("nk.txt", of_non)
-    assert figures(run, "eval --same sk.txt --different nk.txt")["cllr"] == pytest.approx(right)
+    assert metrics(run, "eval --same sk.txt --different nk.txt")["cllr"] == pytest.approx(right)
     both = [*((x, 1) for x in of_tar), *((x, 0) for x in of_non)]
     write("table.txt", ["label\tscore", *(f"{y}\t{x}" for x, y in both)])
-    assert figures(run, "eval table.txt")["cllr"] == pytest.approx(right)
+    assert metrics(run, "eval table.txt")["cllr"] == pytest.approx(right)
     for gap in ("\t", " "):
         write("scores.txt", (f"p{k}{gap}{x}" for k, (x, _) in enumerate(both)))
         write("key.txt", (f"p{k} {['nontarget', 'target'][y]}" for k, (_, y) in enumerate(both)))
-        assert figures(run, "eval scores.txt --key key.txt")["cllr"] == pytest.approx(right)
+        assert metrics(run, "eval scores.txt --key key.txt")["cllr"] == pytest.approx(right)
     assert "decimal commas" in run("eval table.txt")[2]
 
 
@@ -116,20 +116,20 @@ def test_labels_that_only_the_end_of_a_file_shows(run):
     tar, non = rng.normal(0.3, 0.06, 1500).round(4), rng.normal(0.5, 0.06, 3000).round(4)
     rows = [f"p{k}_a,p{k},{x},1" for k, x in enumerate(tar)] + [f"p{k}_a,q{k},{x},0" for k, x in enumerate(non)]
     write("bio.csv", ["probe,reference,distance,mated", *rows])
-    assert figures(run, "eval bio.csv --negate --units trials")["n_tar"] == 1500
+    assert metrics(run, "eval bio.csv --negate --units trials")["n_tar"] == 1500
     write("other.csv", ["probe,reference,distance,verdict", *rows])
     code, _, err = run("eval other.csv")
     assert code == 2
     assert "'verdict' (1, 0)" in err
     (columns,) = re.findall(r"--columns (\S+label=verdict)", err)
-    assert figures(run, f"eval other.csv --columns {columns} --negate --units trials")["n_tar"] == 1500
+    assert metrics(run, f"eval other.csv --columns {columns} --negate --units trials")["n_tar"] == 1500
 
 
 def test_large_tables_with_semicolons_are_recognized_by_their_columns(run):
     rows = [f"name-of-a-long-trial-number-{k};{k % 7},25;{int(k % 5 == 0)}" for k in range(120_000)]
     write("long.csv", ["trial;score;label", *rows])
     assert Path("long.csv").stat().st_size > 1 << 22
-    assert figures(run, "eval long.csv --no-intervals")["n_tar"] == 24_000
+    assert metrics(run, "eval long.csv --no-intervals")["n_tar"] == 24_000
 
 
 def test_columns_of_speakers_are_named_whether_or_not_trials_fit_in_memory(run):
@@ -188,7 +188,7 @@ def test_tables_whose_rows_have_no_names_become_csv(run):
     for name in ("lr.xlsx", "pred.npz"):
         assert run(f"convert {name} c.csv")[0] == 0
         assert Path("c.csv").read_text().startswith("score,label\n")
-        assert figures(run, "eval c.csv")["cllr"] == pytest.approx(cllr(score[label == 1], score[label == 0]))
+        assert metrics(run, "eval c.csv")["cllr"] == pytest.approx(cllr(score[label == 1], score[label == 0]))
     assert run("convert scores.npy s.csv")[0] == 0
     assert np.loadtxt("s.csv", skiprows=1) == pytest.approx(score, abs=0)
 
@@ -202,7 +202,7 @@ def test_probabilities_of_two_classes_are_told_how_to_become_detection_scores(ru
     out = " ".join(run("eval proba.npy --key y.npy")[1].split())
     assert "EER, minDCF and AUC" in out
     assert "--kind two-class" in out
-    found = figures(run, "eval proba.npy --key y.npy --kind two-class")
+    found = metrics(run, "eval proba.npy --key y.npy --kind two-class")
     assert found["auc"] == pytest.approx(roc_auc_score(label, prob))
     np.save("three.npy", np.column_stack((1 - prob, prob / 2, prob / 2)))
     assert "--kind two-class" not in run("eval three.npy --key y.npy --classes 0,1,2")[1]
@@ -211,7 +211,7 @@ def test_probabilities_of_two_classes_are_told_how_to_become_detection_scores(ru
 def test_a_workbook_with_another_ending_is_read(run):
     pd.DataFrame({"LR": [9.0, 8.0, 0.5, 0.1], "truth": [1, 1, 0, 0]}).to_excel("lr.xlsx", index=False)
     shutil.copy("lr.xlsx", "fake.csv")
-    one, other = figures(run, "eval lr.xlsx"), figures(run, "eval fake.csv")
+    one, other = metrics(run, "eval lr.xlsx"), metrics(run, "eval fake.csv")
     assert other["cllr"] == one["cllr"]
     assert "sheet 'Sheet1'" in run("eval fake.csv")[2]
 
@@ -248,7 +248,7 @@ def test_a_folder_of_text_is_refused_with_the_pattern_that_reads_it(run):
     code, _, err = run("eval parts")
     assert code == 2
     pattern = re.search(r"name the files by a pattern: ('\S+')", err)[1]
-    assert figures(run, f"eval {pattern}")["auc"] == pytest.approx(roc_auc_score(label, score))
+    assert metrics(run, f"eval {pattern}")["auc"] == pytest.approx(roc_auc_score(label, score))
 
 
 @pytest.mark.parametrize(("ending", "memory"), [("", ""), (".gz", " --memory 100MB")])

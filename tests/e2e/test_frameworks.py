@@ -67,7 +67,7 @@ def test_lightning_logs_stops_and_keeps_the_best_model(tmp_path):
             score = self(batch[0])
             return deciban.losses.cllr(score[batch[1]], score[~batch[1]])
 
-        def configure_optimizers(self):
+        def conmetric_optimizers(self):
             return torch.optim.SGD(self.parameters(), 0.3)
 
     torch.manual_seed(0)

@@ -26,7 +26,7 @@ def run(typed_here):
     return runner
 
 
-def figures(run, line):
+def metrics(run, line):
     """The systems of a result as JSON, by name."""
     return {one["name"]: one for one in json.loads(run(f"{line} --json")[0])["systems"]}
 
@@ -68,7 +68,7 @@ def test_speaker_researcher(run):
     scores = {"plda": llr, "cosine": np.tanh(other / 8)}
     for system, score in scores.items():
         write(f"{system}.txt", (f"{name} {x!r}" for name, x in zip(names, score.tolist(), strict=True)))
-    found = figures(run, "eval plda.txt cosine.txt --key trials")
+    found = metrics(run, "eval plda.txt cosine.txt --key trials")
     for system, score in scores.items():
         tar, non, one = score[is_target], score[~is_target], found[system]
         assert one["auc"] == pytest.approx(roc_auc_score(is_target, score))
@@ -98,7 +98,7 @@ def test_engineer_of_machine_learning(run):
     out, err = run("eval test.csv")
     assert "score='prob'" in err
     assert "--probabilities" in out
-    one = figures(run, "eval test.csv --probabilities 0.12 --posteriors-at 0.12")["test"]
+    one = metrics(run, "eval test.csv --probabilities 0.12 --posteriors-at 0.12")["test"]
     assert one["cllr"] == pytest.approx(cllr(score[label == 1], score[label == 0]))
     assert one["auc"] == pytest.approx(roc_auc_score(label, prob))
     weight = np.where(label == 1, 0.12 / label.mean(), 0.88 / (1 - label.mean()))
@@ -109,7 +109,7 @@ def test_engineer_of_machine_learning(run):
     prob, label = np.loadtxt("digits.csv", delimiter=",", skiprows=1)[:, :10], np.arange(300) % 10
     wrong = np.mean([(prob[label == k].argmax(axis=1) != k).mean() for k in range(10)])
     for line in ("eval digits.csv", "eval digits.csv --kind classes", "eval digits.csv --probabilities flat"):
-        one = figures(run, line)["digits"]
+        one = metrics(run, line)["digits"]
         assert one["error_rate"] == pytest.approx(wrong)
     assert one["cllr"] == pytest.approx(-np.log2(prob[np.arange(300), label]).mean())
 
@@ -143,7 +143,7 @@ def test_forensic_examiner(run, typed_here):
         out, _ = run(line)
         assert "if they are likelihood ratios and not logarithms, add --lr" in " ".join(out.split())
     right = cllr(np.log(same), np.log(different))
-    one = figures(run, "eval --same same.txt --different different.txt --lr")["same + different"]
+    one = metrics(run, "eval --same same.txt --different different.txt --lr")["same + different"]
     assert one["cllr"] == pytest.approx(right)
     run("calibrate --same same.txt --different different.txt --lr --cross-validate 5 -o model.json --llrs llrs.txt")
     write("case.txt", ["8231.41", "0.00937"])
@@ -151,14 +151,14 @@ def test_forensic_examiner(run, typed_here):
     run("apply model.json case.txt --lr -o case_llrs.txt")
     write("same_log10.txt", map(repr, np.log10(same).tolist()))
     write("different_log10.txt", map(repr, np.log10(different).tolist()))
-    found = figures(run, "eval --same same_log10.txt --different different_log10.txt --log10")
+    found = metrics(run, "eval --same same_log10.txt --different different_log10.txt --log10")
     assert [one["cllr"] for one in found.values()] == [pytest.approx(right)]
     assert "log10" not in found
     sheet = pd.DataFrame({"LR": np.append(same, different), "hypothesis": [1] * 80 + [0] * 400})
     sheet.to_csv("sheet.csv", sep=";", decimal=",", index=False)
     sheet.to_excel("sheet.xlsx", index=False)
     for name in ("sheet.csv", "sheet.xlsx"):  # the column says what it holds
-        assert figures(run, f"eval {name}")["sheet"]["cllr"] == pytest.approx(right)
+        assert metrics(run, f"eval {name}")["sheet"]["cllr"] == pytest.approx(right)
 
 
 def test_language_team(run):
@@ -172,7 +172,7 @@ def test_language_team(run):
     lines = ("\t".join([name, *map(repr, row)]) for name, row in zip(names, loglik.tolist(), strict=True))
     write("scores.tsv", ["\t".join(["segmentid", *languages]), *lines])
     write("key.tsv", ["segmentid\tlanguage", *(f"{n}\t{languages[k]}" for n, k in zip(names, label, strict=True))])
-    one = figures(run, "eval scores.tsv --key key.tsv")["scores"]
+    one = metrics(run, "eval scores.tsv --key key.tsv")["scores"]
     log_posterior = loglik - np.logaddexp.reduce(loglik, axis=1, keepdims=True)
     assert one["cllr"] == pytest.approx(-log_posterior[np.arange(700), label].mean() / np.log(2))
     assert one["error_rate"] == pytest.approx(np.mean(loglik.argmax(axis=1) != label))
@@ -194,7 +194,7 @@ def test_biometrician(run, typed_here):
     genuine, impostor = rng.normal(620, 110, 3000).round().astype(int), rng.normal(300, 60, 90_000).round().astype(int)
     write("genuine.txt", genuine)
     write("impostor.txt", impostor)
-    one = figures(run, "eval --tar genuine.txt --non impostor.txt --fnmr-at 0.001,0.0001")
+    one = metrics(run, "eval --tar genuine.txt --non impostor.txt --fnmr-at 0.001,0.0001")
     (one,) = one.values()
     thresholds = np.unique(np.append(genuine, impostor))
     alarm = (len(impostor) - np.searchsorted(np.sort(impostor), thresholds)) / len(impostor)
@@ -211,7 +211,7 @@ def test_biometrician(run, typed_here):
     write("genuine_dist.txt", 1000 - genuine)
     write("impostor_dist.txt", 1000 - impostor)
     assert "--negate" in run("eval --tar genuine_dist.txt --non impostor_dist.txt")[0]
-    (other,) = figures(run, "eval --tar genuine_dist.txt --non impostor_dist.txt --negate").values()
+    (other,) = metrics(run, "eval --tar genuine_dist.txt --non impostor_dist.txt --negate").values()
     assert other["eer"] == pytest.approx(one["eer"])
     table, names = rng.normal(size=(24, 24)) + 3 * np.eye(24), [str(k) for k in range(24)]  # the shape of BSSR1
     write(
@@ -220,7 +220,7 @@ def test_biometrician(run, typed_here):
     )
     write("bk.txt", (f"{a} {b} {'target' if a == b else 'nontarget'}" for a in names for b in names))
     assert "--format matrix-csv" in typed_here("eval bssr.csv --key bk.txt")[2]
-    (one,) = figures(run, "eval bssr.csv --key bk.txt --format matrix-csv").values()
+    (one,) = metrics(run, "eval bssr.csv --key bk.txt --format matrix-csv").values()
     same = np.eye(24, dtype=bool)
     assert one["auc"] == pytest.approx(roc_auc_score(same.ravel(), table.ravel()))
 
@@ -238,7 +238,7 @@ def test_spoofing(run, typed_here):
     out, err = run("eval cm.txt --key protocol.txt --by attack")
     assert "only targets have attack -, and they count in every condition" in err
     assert "no targets" not in out
-    one = figures(run, "eval cm.txt --key protocol.txt --by attack")["cm"]
+    one = metrics(run, "eval cm.txt --key protocol.txt --by attack")["cm"]
     by_attack = {cell["condition"]["attack"]: cell for cell in one["conditions"]}
     for name in ("A07", "A08", "A17"):
         some = is_target | (attack == name)
@@ -252,7 +252,7 @@ def test_spoofing(run, typed_here):
     assert "-, A07" in err
     write("trial_metadata.txt", (f"LA_{k:04d} LA_E_{k:07d} alaw ita_tx {a} {w} notrim eval" for k, a, w, _ in rows))
     write("scores.txt", (f"LA_E_{k:07d} {x!r}" for k, _, _, x in rows))
-    one = figures(run, "eval scores.txt --key trial_metadata.txt")["scores"]
+    one = metrics(run, "eval scores.txt --key trial_metadata.txt")["scores"]
     assert one["auc"] == pytest.approx(roc_auc_score(is_target, score))
 
 

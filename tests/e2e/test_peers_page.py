@@ -103,10 +103,10 @@ def answer(task, tool, given):
     return np.asarray(names["answer"], dtype=float)
 
 
-FIGURES = [name for name, task in TASKS.items() if "judge" not in task and not {*HERE}.isdisjoint(task["tools"])]
+METRICS = [name for name, task in TASKS.items() if "judge" not in task and not {*HERE}.isdisjoint(task["tools"])]
 
 
-@pytest.mark.parametrize("task", FIGURES)
+@pytest.mark.parametrize("task", METRICS)
 def test_tools_that_are_here_agree(task):
     pytest.importorskip("sklearn")
     given = WORKER["inputs"](TASKS[task]["inputs"], "300")

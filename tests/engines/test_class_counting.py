@@ -18,7 +18,7 @@ from deciban.engines.class_problems import (
     summarize_surveyed,
     survey_classes,
 )
-from deciban.evaluation import ClassFigures, class_evaluation_of
+from deciban.evaluation import ClassMetrics, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.multiclass.problem_sums import ProblemRequest
 from deciban.multiclass import calibration_analysis
@@ -44,7 +44,7 @@ def trials(seed, *, even=False):
     return rng, loglik, label, tuple(f"class {k}" for k in range(n_classes))
 
 
-def in_batches(rng, loglik, label, classes, figures, *, weight=None):
+def in_batches(rng, loglik, label, classes, metrics, *, weight=None):
     source = source_of(loglik, label, rng, classes=classes)
     if weight is not None:
         place = {tuple(row): w for row, w in zip(loglik.tolist(), weight.tolist(), strict=True)}
@@ -54,14 +54,14 @@ def in_batches(rng, loglik, label, classes, figures, *, weight=None):
         partitions = tuple(dataclasses.replace(one, weight=w) for one, w in zip(source.partitions, own, strict=True))
         source = dataclasses.replace(source, partitions=partitions, has_weights=True)
     engine = Threads(2)
-    sums = survey_classes(source, engine, system=0, figures=figures)
+    sums = survey_classes(source, engine, system=0, metrics=metrics)
     calibration = calibration_of_source(sums.summary, source, engine, system=0)
     summary = summarize_surveyed(sums, source, engine, MEMORY, system=0, calibration=calibration)
     return class_evaluation_of(summary)
 
 
-def in_memory(loglik, label, classes, figures, weight=None):
-    return evaluate_trials(ScoredClasses.of(loglik, label, weight, classes), figures, name="system")
+def in_memory(loglik, label, classes, metrics, weight=None):
+    return evaluate_trials(ScoredClasses.of(loglik, label, weight, classes), metrics, name="system")
 
 
 def compare(found, whole, rtol, prefix=""):
@@ -87,8 +87,8 @@ def test_an_evaluation_is_that_of_memory(seed):
     asked = {"p_target": [0.5, 0.1]}
     if len(classes) > 2 and rng.random() < 0.5:
         asked["p_out_of_set"] = 0.2
-    figures = ClassFigures(**asked)
-    compare(in_batches(rng, loglik, label, classes, figures), in_memory(loglik, label, classes, figures), 1e-12)
+    metrics = ClassMetrics(**asked)
+    compare(in_batches(rng, loglik, label, classes, metrics), in_memory(loglik, label, classes, metrics), 1e-12)
 
 
 @fewer(0.5)
@@ -96,9 +96,9 @@ def test_an_evaluation_is_that_of_memory(seed):
 def test_minima_are_those_of_memory_to_the_bit_where_classes_have_as_many_trials(seed):
     rng, loglik, label, classes = trials(seed, even=True)
     loglik[rng.random(len(loglik)) < 0.01, 0] = rng.choice([-np.inf, np.inf])
-    figures = ClassFigures(p_target=[0.5, 0.02], subsets=False)
-    found = in_batches(rng, loglik, label, classes, figures)
-    whole = in_memory(loglik, label, classes, figures)
+    metrics = ClassMetrics(p_target=[0.5, 0.02], subsets=False)
+    found = in_batches(rng, loglik, label, classes, metrics)
+    whole = in_memory(loglik, label, classes, metrics)
     for name in ("eer", "min_cost", "cost", "min_cllr"):
         np.testing.assert_array_equal(getattr(found.detection, name), getattr(whole.detection, name), err_msg=name)
     for name in ("c_avg", "min_error", "act_error"):
@@ -118,11 +118,11 @@ def test_weights_count_as_in_memory(seed):
     weight = rng.integers(1, 4, len(label))
     if rng.random() < 0.5:
         weight = weight / 3.0
-    figures = ClassFigures(subsets=False)
+    metrics = ClassMetrics(subsets=False)
     if np.any(np.bincount(label, minlength=len(classes)) == 0):
         return
-    found = in_batches(rng, loglik, label, classes, figures, weight=weight)
-    whole = in_memory(loglik, label, classes, figures, weight)
+    found = in_batches(rng, loglik, label, classes, metrics, weight=weight)
+    whole = in_memory(loglik, label, classes, metrics, weight)
     np.testing.assert_allclose(found.confusion, whole.confusion, rtol=1e-12)
     np.testing.assert_allclose(found.cllr, whole.cllr, rtol=1e-12)
     compare(found.detection, whole.detection, 1e-12)
@@ -133,17 +133,17 @@ def test_weights_count_as_in_memory(seed):
 def test_several_systems_are_told_apart():
     rng, loglik, label, classes = trials(3)
     source = source_of([loglik * 0.0, loglik], label, rng, systems=("one", "other"), classes=classes)
-    sums = survey_classes(source, Threads(2), system=1, figures=ClassFigures())
+    sums = survey_classes(source, Threads(2), system=1, metrics=ClassMetrics())
     found = calibration_of_source(sums.summary, source, Threads(2), system=1)
-    whole = in_memory(loglik, label, classes, ClassFigures()).calibration
+    whole = in_memory(loglik, label, classes, ClassMetrics()).calibration
     assert found.minimum == pytest.approx(whole.minimum, rel=1e-9)
 
 
 def test_scores_that_rule_out_a_true_class_leave_what_memory_says():
     rng, loglik, label, classes = trials(4)
     loglik[0, label[0]] = -np.inf
-    figures = ClassFigures()
-    found, whole = in_batches(rng, loglik, label, classes, figures), in_memory(loglik, label, classes, figures)
+    metrics = ClassMetrics()
+    found, whole = in_batches(rng, loglik, label, classes, metrics), in_memory(loglik, label, classes, metrics)
     assert found.calibration == whole.calibration
     assert found.cllr == whole.cllr == np.inf
 
@@ -165,7 +165,7 @@ def test_what_calibration_can_reach_at_most_is_what_memory_finds(seed):
         loglik = -loglik if np.isfinite(loglik).all() else loglik
     names = tuple("abcd"[:n_classes])
     source = source_of(loglik, label, rng, classes=names)
-    sums = survey_classes(source, Threads(2), system=0, figures=ClassFigures(subsets=False))
+    sums = survey_classes(source, Threads(2), system=0, metrics=ClassMetrics(subsets=False))
     found = calibration_of_source(sums.summary, source, Threads(2), system=0)
     whole = calibration_analysis(loglik, label)
     for name in ("total", "minimum", "after_offset_only", "after_scale_only"):
@@ -175,9 +175,9 @@ def test_what_calibration_can_reach_at_most_is_what_memory_finds(seed):
 def test_the_least_cllr_of_separated_classes_is_that_of_memory():
     label = np.arange(60) % 3
     loglik = 5.0 * np.eye(3)[label] + np.linspace(0.0, 1.0, 60)[:, None] * [0.0, 0.5, 1.0]
-    figures, names = ClassFigures(), ("a", "b", "c")
-    found = in_batches(np.random.default_rng(1), loglik, label, names, figures)
-    whole = in_memory(loglik, label, names, figures)
+    metrics, names = ClassMetrics(), ("a", "b", "c")
+    found = in_batches(np.random.default_rng(1), loglik, label, names, metrics)
+    whole = in_memory(loglik, label, names, metrics)
     assert found.min_cllr == whole.min_cllr == 0.0
     assert (found.calibration.minimum, found.calibration.scale) == (0.0, whole.calibration.scale)
     np.testing.assert_allclose(found.calibration.offset, whole.calibration.offset, rtol=1e-12)
@@ -186,21 +186,21 @@ def test_the_least_cllr_of_separated_classes_is_that_of_memory():
 
 def test_a_survey_of_no_trial_finds_nothing():
     source = source_of(np.zeros((0, 3)), np.zeros(0, np.int64), np.random.default_rng(0), classes=("a", "b", "c"))
-    assert survey_classes(source, Threads(2), system=0, figures=ClassFigures()) is None
+    assert survey_classes(source, Threads(2), system=0, metrics=ClassMetrics()) is None
 
 
 def test_passes_over_parts_add_up_and_travel():
     rng, loglik, label, classes = trials(5)
     source = source_of(loglik, label, rng, classes=classes)
-    figures = ClassFigures()
-    whole = survey_classes(source, Threads(2), system=0, figures=figures)
-    apart = [ClassSurvey(SystemScores(0, classes, has_weights=False), figures) for _ in range(2)]
+    metrics = ClassMetrics()
+    whole = survey_classes(source, Threads(2), system=0, metrics=metrics)
+    apart = [ClassSurvey(SystemScores(0, classes, has_weights=False), metrics) for _ in range(2)]
     for at, partition in enumerate(source.partitions):
         apart[at % 2].take([partition])
     both = (pickle.loads(pickle.dumps(apart[0])) + apart[1]).found  # noqa: S301
     np.testing.assert_array_equal(both.summary.confusion, whole.summary.confusion)
 
-    asked = ProblemRequest.of(figures, classes, whole.summary.places)
+    asked = ProblemRequest.of(metrics, classes, whole.summary.places)
     problems = problems_of(asked, whole.summary.counts, len(label))
     one, other = (solved(problems, source, 0, asked, engine, MEMORY) for engine in (Threads(2), Apart(2)))
     for name, found in one.items():

@@ -19,7 +19,7 @@ from deciban.engines.units import (
     sorted_by_condition,
     weighted_by_condition,
 )
-from deciban.trials.sources import Chunk, ShardSource, SourcePartition, TrialFields
+from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 
 ALL = TrialFields((0,), truth=True, units=True, weight=True)
 
@@ -42,7 +42,7 @@ class Held(SourcePartition):
         keys = np.arange(10, 14, dtype=np.uint64)
         units = TrialUnits((truth * 2 + code % 2,), keys, "speaker", "column") if wanted.units else None
         values = pa.array(["a", "b", "c"])
-        return Chunk((scores,) * len(wanted.systems), truth == 1, units, weight, conditions=((code, values),))
+        return Batch((scores,) * len(wanted.systems), truth == 1, units, weight, conditions=((code, values),))
 
 
 class Split:
@@ -58,7 +58,7 @@ class Split:
 
 
 def source_of(parts):
-    return ShardSource("trials", tuple(Held(tuple(rows), f"piece {at}") for at, rows in enumerate(parts)), ("A",))
+    return TrialSource("trials", tuple(Held(tuple(rows), f"piece {at}") for at, rows in enumerate(parts)), ("A",))
 
 
 def trials(source, wanted=ALL):

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.engines import Threads
-from deciban.engines.sorting import Ascending, SortedFiles, summarize_shards
+from deciban.engines.sorting import Ascending, SortedFiles, summarize_source
 from deciban.errors import InputError, KeyMismatchError
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 from deciban.evaluation.two_class import evaluation_of
 from deciban.rules import ThresholdWeights
 from deciban.trials.sources import batches
@@ -18,7 +18,7 @@ from support.shards import ArrayPartition, source_of
 from support.strategies import fewer
 
 SEEDS = st.integers(0, 2**32 - 1)
-FIGURES = TwoClassFigures(
+METRICS = TwoClassMetrics(
     [0.01, (0.05, 10, 1)],
     fnmr_at=[0.1],
     fmr_at=[0.1],
@@ -60,8 +60,8 @@ def differing(one, other):
 def test_figures_and_curves_are_those_of_memory(seed):
     rng, scores, truth = trials(seed)
     memory = int(rng.choice([300, 3000, 30_000, 10**8]))
-    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), memory, figures=FIGURES))
-    whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES)
+    found = evaluation_of(summarize_source(source_of(scores, truth, rng), Threads(2), memory, metrics=METRICS))
+    whole = evaluate(scores[truth], scores[~truth], operating_points=METRICS)
     assert differing(found, whole) <= ROUNDED
     assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
     np.testing.assert_allclose(found.curves.act_cross_entropy, whole.curves.act_cross_entropy, rtol=1e-6)
@@ -77,8 +77,8 @@ def test_of_infinite_scores_alone_nothing_else_is_asked(memory):
     rng = np.random.default_rng(7)
     truth = rng.random(100) < 0.3
     scores = np.where(rng.random(100) < 0.5, np.inf, -np.inf)
-    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), memory, figures=FIGURES))
-    whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES)
+    found = evaluation_of(summarize_source(source_of(scores, truth, rng), Threads(2), memory, metrics=METRICS))
+    whole = evaluate(scores[truth], scores[~truth], operating_points=METRICS)
     assert differing(found, whole) <= ROUNDED
 
 
@@ -86,8 +86,8 @@ def test_of_infinite_scores_alone_nothing_else_is_asked(memory):
 @given(SEEDS)
 def test_conventions_of_the_eer_are_those_of_memory(seed):
     rng, scores, truth = trials(seed, most=1500)
-    asked = TwoClassFigures(eer_conventions=True)
-    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 1000, figures=asked))
+    asked = TwoClassMetrics(eer_conventions=True)
+    found = evaluation_of(summarize_source(source_of(scores, truth, rng), Threads(2), 1000, metrics=asked))
     whole = evaluate(scores[truth], scores[~truth], operating_points=asked)
     assert found.requested.eer_conventions == whole.requested.eer_conventions
 
@@ -99,9 +99,9 @@ def test_weights_are_sorted_with_their_scores(seed, kind):
     weights = rng.integers(0, 4, len(truth)).astype(float) if kind == "whole" else rng.gamma(1.0, 1.0, len(truth))
     weights[:2] = 1.0
     source = source_of(scores, truth, rng, weights=weights)
-    found = evaluation_of(summarize_shards(source, Threads(2), int(rng.choice([300, 30_000, 10**8])), figures=FIGURES))
+    found = evaluation_of(summarize_source(source, Threads(2), int(rng.choice([300, 30_000, 10**8])), metrics=METRICS))
     by = {"tar_weights": weights[truth], "non_weights": weights[~truth]}
-    whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES, **by)
+    whole = evaluate(scores[truth], scores[~truth], operating_points=METRICS, **by)
     if kind == "whole":
         assert differing(found, whole) <= ROUNDED | {"cells", "curves"}
     for name in ("eer", "auc", "n_tied", "prbep", "min_cllr", "cllr", "n_tar", "n_non"):
@@ -112,19 +112,19 @@ def test_a_score_that_most_trials_have_is_one_range():
     rng = np.random.default_rng(3)
     scores, truth = rng.normal(size=5000).astype(np.float32), rng.random(5000) < 0.5
     scores[rng.random(5000) < 0.9] = 0.25
-    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 2000, figures=FIGURES))
-    assert differing(found, evaluate(scores[truth], scores[~truth], operating_points=FIGURES)) <= ROUNDED
+    found = evaluation_of(summarize_source(source_of(scores, truth, rng), Threads(2), 2000, metrics=METRICS))
+    assert differing(found, evaluate(scores[truth], scores[~truth], operating_points=METRICS)) <= ROUNDED
 
 
 def test_temporary_files_are_gone_at_the_end_and_after_errors(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     rng, scores, truth = trials(2, most=500)
     source = source_of(scores, truth, rng)
-    kept = summarize_shards(source, Threads(2), 100)
+    kept = summarize_source(source, Threads(2), 100)
     assert kept.errors(np.zeros(1)).p_miss >= 0.0, "what is mapped can still be asked"
     broken = replace(source, partitions=(*source.partitions[:-1], replace(source.partitions[-1], truth=None)))
     with pytest.raises(AssertionError):
-        summarize_shards(broken, Threads(2), 100)
+        summarize_source(broken, Threads(2), 100)
     assert not list(tmp_path.iterdir())
 
 
@@ -139,9 +139,9 @@ def test_ranges_are_made_of_many_batches_and_summed_up_in_many_steps(monkeypatch
     scores = scores.astype(np.float32) if seed else np.round(scores, 3)
     weights = rng.integers(0, 4, len(truth)).astype(float) if weighted else None
     source = source_of(scores, truth, rng, n_partitions=60, weights=weights)
-    found = evaluation_of(summarize_shards(source, Threads(2), 400_000, figures=FIGURES))
+    found = evaluation_of(summarize_source(source, Threads(2), 400_000, metrics=METRICS))
     by = {"tar_weights": weights[truth], "non_weights": weights[~truth]} if weighted else {}
-    whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES, **by)
+    whole = evaluate(scores[truth], scores[~truth], operating_points=METRICS, **by)
     assert differing(found, whole) <= ROUNDED
     assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
 
@@ -161,7 +161,7 @@ def test_a_range_that_the_sample_did_not_show_is_split_further(monkeypatch, weig
         weight = rng.integers(0, 4, n).astype(float) if weighted else None
         partitions.append(ArrayPartition(f"piece {at}", n, (scores,), truth, weight=weight))
     source = replace(source_of(scores, truth, rng, weights=weight), partitions=tuple(partitions))
-    found = evaluation_of(summarize_shards(source, Threads(2), 100_000, figures=FIGURES))
+    found = evaluation_of(summarize_source(source, Threads(2), 100_000, metrics=METRICS))
     scores, truth = (
         np.concatenate([getattr(one, name) for one in partitions], axis=-1) for name in ("scores", "truth")
     )
@@ -169,7 +169,7 @@ def test_a_range_that_the_sample_did_not_show_is_split_further(monkeypatch, weig
     if weighted:
         weights = np.concatenate([one.weight for one in partitions])
         by = {"tar_weights": weights[truth], "non_weights": weights[~truth]}
-    whole = evaluate(scores[0][truth], scores[0][~truth], operating_points=FIGURES, **by)
+    whole = evaluate(scores[0][truth], scores[0][~truth], operating_points=METRICS, **by)
     assert differing(found, whole) <= ROUNDED | ({"cells", "curves"} if weighted else set())
     assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
 
@@ -183,11 +183,11 @@ def test_a_last_batch_of_one_score_makes_no_range_of_one_score(monkeypatch):
         scores = np.where(truth, 1.0, -1.0) + rng.normal(0.0, 2.0, 100) if at < 23 else np.full(100, 0.25)
         partitions.append(ArrayPartition(f"piece {at}", 100, (scores,), truth))
     source = replace(source_of(scores, truth, rng), partitions=tuple(partitions))
-    found = evaluation_of(summarize_shards(source, Threads(1), 40_000, figures=FIGURES))
+    found = evaluation_of(summarize_source(source, Threads(1), 40_000, metrics=METRICS))
     scores, truth = (
         np.concatenate([getattr(one, name) for one in partitions], axis=-1) for name in ("scores", "truth")
     )
-    assert differing(found, evaluate(scores[0][truth], scores[0][~truth], operating_points=FIGURES)) <= ROUNDED
+    assert differing(found, evaluate(scores[0][truth], scores[0][~truth], operating_points=METRICS)) <= ROUNDED
 
 
 def test_rates_at_requested_rates_are_exact_between_the_lines_of_plots():
@@ -195,8 +195,8 @@ def test_rates_at_requested_rates_are_exact_between_the_lines_of_plots():
     rng = np.random.default_rng(13)
     truth = rng.random(200_000) < 0.5
     scores = np.where(truth, 1.0, -1.0) + rng.normal(0.0, 1.5, len(truth))
-    asked = TwoClassFigures(fnmr_at=[0.3007, 0.1234, 0.5551], fmr_at=[0.2004, 0.4321])
-    summary = summarize_shards(source_of(scores, truth, rng), Threads(2), 10**6, figures=asked)
+    asked = TwoClassMetrics(fnmr_at=[0.3007, 0.1234, 0.5551], fmr_at=[0.2004, 0.4321])
+    summary = summarize_source(source_of(scores, truth, rng), Threads(2), 10**6, metrics=asked)
     whole = evaluate(scores[truth], scores[~truth], operating_points=asked)
     assert len(summary.ranks.table.n_tar) < len(truth) / 10
     assert evaluation_of(summary).requested.rates_at == whole.requested.rates_at
@@ -217,7 +217,7 @@ def test_one_fraction_among_whole_weights_keeps_its_digits(monkeypatch, memory, 
         ArrayPartition(f"{at}", 300, (scores[own],), truth[own], weight=weights[own]) for at, own in enumerate(rows)
     )
     source = replace(source_of(scores, truth, rng, weights=weights), partitions=partitions)
-    found = evaluation_of(summarize_shards(source, Threads(2), memory))
+    found = evaluation_of(summarize_source(source, Threads(2), memory))
     whole = evaluate(scores[truth], scores[~truth], tar_weights=weights[truth], non_weights=weights[~truth])
     assert (found.n_tar, found.n_non) == (whole.n_tar, whole.n_non)
     assert found.n_tar != round(found.n_tar)
@@ -235,7 +235,7 @@ def test_trials_of_one_class_have_no_figures(memory, is_target, weighted):
     truth[:7] ^= weighted
     weights = np.where(truth == is_target, 1.0, 0.0) if weighted else None
     with pytest.raises(KeyMismatchError, match=("non-target" if is_target else " target")):
-        summarize_shards(source_of(rng.normal(size=500), truth, rng, weights=weights), Threads(2), memory)
+        summarize_source(source_of(rng.normal(size=500), truth, rng, weights=weights), Threads(2), memory)
 
 
 def test_only_sorted_scores_are_left_on_the_disk(tmp_path, monkeypatch):
@@ -249,7 +249,7 @@ def test_only_sorted_scores_are_left_on_the_disk(tmp_path, monkeypatch):
 
     monkeypatch.setattr(SortedFiles, "sort", sort)
     rng, scores, truth = trials(2)
-    summarize_shards(source_of(scores, truth, rng), Threads(2), 3000)
+    summarize_source(source_of(scores, truth, rng), Threads(2), 3000)
     assert sum(left) == scores.nbytes
 
 
@@ -260,7 +260,7 @@ def test_a_full_disk_is_told_in_one_sentence(monkeypatch):
     monkeypatch.setattr("deciban.engines.sorting._File.put", full)
     rng, scores, truth = trials(2)
     with pytest.raises(OSError, match="no space for temporary files"):
-        summarize_shards(source_of(scores, truth, rng), Threads(2), 100)
+        summarize_source(source_of(scores, truth, rng), Threads(2), 100)
 
 
 def test_counts_by_value_are_those_of_sorting(monkeypatch):
@@ -271,8 +271,8 @@ def test_counts_by_value_are_those_of_sorting(monkeypatch):
     truth = rng.random(300_000) < 0.1
     scores = np.where(truth, rng.normal(2, 1, len(truth)), rng.normal(-2, 1, len(truth))).astype(np.float32)
     monkeypatch.setattr("deciban.engines.sorting._by_files", None)  # which would sort
-    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 2 * 10**9, figures=FIGURES))
-    whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES)
+    found = evaluation_of(summarize_source(source_of(scores, truth, rng), Threads(2), 2 * 10**9, metrics=METRICS))
+    whole = evaluate(scores[truth], scores[~truth], operating_points=METRICS)
     assert differing(found, whole) <= ROUNDED | {"cells", "curves", "min_cllr"}
     assert found.min_cllr == pytest.approx(whole.min_cllr, rel=1e-14)
 

@@ -23,7 +23,7 @@ from deciban.engines import Threads
 from deciban.engines import dask as dask_clusters
 from deciban.engines import dask as engine
 from deciban.engines import sorting as by_value
-from deciban.engines.sorting import Ascending, summarize_shards
+from deciban.engines.sorting import Ascending, summarize_source
 from deciban.errors import ClusterError, FormatError, InputError, heard_by
 from deciban.evaluation.summary import summarize
 from deciban.evaluation.two_class import evaluation_of
@@ -81,11 +81,11 @@ def test_of_a_million_trials_it_is_what_it_is_in_memory_though_a_worker_is_kille
     source = held(scores, truth, cuts, {12: ("kill", str(tmp_path / "killed"))})
     before = set(client.scheduler_info()["workers"])
     with engine.DaskEngine.of(client) as cluster:
-        summary = summarize_shards(source, cluster, MEMORY)
+        summary = summarize_source(source, cluster, MEMORY)
     assert (tmp_path / "killed").exists()
     assert set(client.scheduler_info()["workers"]) != before
     assert cluster.n_passes == 1
-    local = summarize_shards(held(scores, truth, cuts), Threads(2), MEMORY)
+    local = summarize_source(held(scores, truth, cuts), Threads(2), MEMORY)
     same(evaluation_of(summary), in_memory(scores, truth))
     same(evaluation_of(summary), evaluation_of(local))
 
@@ -94,7 +94,7 @@ def test_of_a_million_trials_it_is_what_it_is_in_memory_though_a_worker_is_kille
 def test_a_pass_begins_again_when_all_workers_are_lost_with_what_it_shares(client, tmp_path):
     scores, truth = some_trials(20_000, 2)
     harms = {at: ("kill", str(tmp_path / str(at))) for at in (3, 16)}
-    summary = summarize_shards(
+    summary = summarize_source(
         held(scores, truth, np.arange(1000, 20_000, 1000), harms), engine.DaskEngine(client), MEMORY
     )
     assert len(list(tmp_path.iterdir())) == 2
@@ -126,7 +126,7 @@ def test_cuts_order_tasks_and_batches_change_nothing(client, monkeypatch, data):
     monkeypatch.setattr(engine, "_ROWS_PER_TASK", data.draw(st.sampled_from([1, 30, 10**6])))
     monkeypatch.setattr(SourcePass, "bytes_per_row", data.draw(st.sampled_from([40, 10**7])))
     partitions = engine.DaskEngine(client)
-    summary = summarize_shards(held(scores[order], truth[order], cuts), partitions, MEMORY)
+    summary = summarize_source(held(scores[order], truth[order], cuts), partitions, MEMORY)
     same(evaluation_of(summary), in_memory(scores, truth))
 
 
@@ -143,7 +143,7 @@ def test_shares_are_neighbours_and_nearly_equal(rows, n):
 def test_errors_of_workers_arrive_as_they_are(client):
     scores, truth = some_trials(3000, 3)
     with pytest.raises(FormatError, match="shard 2: is damaged"):
-        summarize_shards(held(scores, truth, [500, 1000, 2000], {2: ("damaged",)}), engine.DaskEngine(client), MEMORY)
+        summarize_source(held(scores, truth, [500, 1000, 2000], {2: ("damaged",)}), engine.DaskEngine(client), MEMORY)
     assert nothing_left(client)
 
 
@@ -157,7 +157,7 @@ def test_errors_of_workers_arrive_as_they_are(client):
 def test_what_workers_lack_is_named_with_the_way_out(client, harm, told):
     scores, truth = some_trials(3000, 3)
     with pytest.raises(ClusterError, match=told):
-        summarize_shards(held(scores, truth, [500, 1000, 2000], {2: (harm,)}), engine.DaskEngine(client), MEMORY)
+        summarize_source(held(scores, truth, [500, 1000, 2000], {2: (harm,)}), engine.DaskEngine(client), MEMORY)
 
 
 def test_a_task_that_kills_every_worker_ends_with_what_to_do(cluster, client, monkeypatch):
@@ -167,7 +167,7 @@ def test_a_task_that_kills_every_worker_ends_with_what_to_do(cluster, client, mo
         ClusterError,
         match=r"lost repeatedly at the same task \(shard.*\), .* ran out of memory. Give workers more memory",
     ):
-        summarize_shards(held(scores, truth, [500, 1000, 2000], {3: ("kill",)}), engine.DaskEngine(client), MEMORY)
+        summarize_source(held(scores, truth, [500, 1000, 2000], {3: ("kill",)}), engine.DaskEngine(client), MEMORY)
 
 
 def nothing_left(client):
@@ -186,7 +186,7 @@ def test_ctrl_c_cancels_what_was_submitted(client, tmp_path):
     harms = {at: ("slow", str(tmp_path / str(at))) for at in range(1, 1000)}
     threading.Thread(target=interrupt_when_there_is_something_in, args=(tmp_path,)).start()
     with pytest.raises(KeyboardInterrupt):
-        summarize_shards(held(scores, truth, np.arange(1, 1000), harms), slow_engine(client), MEMORY)
+        summarize_source(held(scores, truth, np.arange(1, 1000), harms), slow_engine(client), MEMORY)
     assert nothing_left(client)
     counts = [-1]
 

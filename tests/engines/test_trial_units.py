@@ -13,14 +13,14 @@ from deciban.engines import Threads
 from deciban.engines import units as trial_units
 from deciban.engines.sorting import evaluate_system
 from deciban.engines.units import SourceUnits, survey_trials
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 from deciban.evaluation.summary import Resampling
 from deciban.rules import ThresholdDensity
 from support.how_sure import assert_equally_sure
 from support.shards import Apart, source_of
 
 DENSITY = ThresholdDensity([0.0, 0.6, 1.0], [0.0, 2.0, 0.0])
-FIGURES = TwoClassFigures([0.01, 0.5], fnmr_at=[0.1], at_thresholds={"x": 0.3}, posteriors_at=[0.2], rule=DENSITY)
+METRICS = TwoClassMetrics([0.01, 0.5], fnmr_at=[0.1], at_thresholds={"x": 0.3}, posteriors_at=[0.2], rule=DENSITY)
 
 
 def made(seed, n, *, are_tied=False):
@@ -44,7 +44,7 @@ def in_memory(scores, truth, names, weights=None, *, are_listed=True, **asked):
     keys = np.concatenate([one.keys for one in units])
     units[0] = replace(units[0], keys=keys)
     units[1] = replace(units[1], keys=keys, codes=(units[1].codes[0] + tar.sum(),))
-    given = {"tar_units": units[0], "non_units": units[1], "operating_points": FIGURES, **asked}
+    given = {"tar_units": units[0], "non_units": units[1], "operating_points": METRICS, **asked}
     if weights is not None:
         given |= {"tar_weights": weights[tar], "non_weights": weights[non]}
     found = evaluate(scores[tar], scores[non], **given)
@@ -73,7 +73,7 @@ def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, are_
         survey = survey_trials(source, engine)
         assert (survey.dealt() is None) == are_many
         by_unit = units_of(source, engine, survey), Resampling(bootstrap=15, seed=3)
-        found = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
+        found = evaluate_system(source, engine, 10**8, metrics=METRICS, by_unit=by_unit)
         assert_equally_sure(found, in_memory(scores, truth, names, weights, bootstrap=15, seed=3))
 
 
@@ -81,7 +81,7 @@ def test_bands_of_more_trials_than_groups_are_those_of_memory():
     rng, scores, truth, names = made(4, 5000)
     source, engine = in_batches(rng, scores, truth, names), Threads(1)
     by_unit = units_of(source, engine, survey_trials(source, engine)), Resampling()
-    found = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
+    found = evaluate_system(source, engine, 10**8, metrics=METRICS, by_unit=by_unit)
     assert_equally_sure(found, in_memory(scores, truth, names, are_listed=False))
 
 
@@ -90,7 +90,7 @@ def test_a_share_has_the_standard_error_of_independent_trials():
     rng, scores, truth, names = made(5, 3000)
     source, engine = in_batches(rng, scores, truth, names), Threads(1)
     by_unit = units_of(source, engine, survey_trials(source, engine)), Resampling()
-    point = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
+    point = evaluate_system(source, engine, 10**8, metrics=METRICS, by_unit=by_unit)
     rate, n_non = point.operating_points[1].p_fa, np.count_nonzero(~truth)
     expected = np.sqrt(rate * (1.0 - rate) / (n_non - 1))
     assert point.uncertainty.estimates["p_fa", 1].standard_error == pytest.approx(expected, rel=1e-9)

@@ -9,19 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.resampling.linearised import ScoreBins
-from deciban.core.resampling.replicates import cell_sums, poisson_weights
+from deciban.core.resampling.replicates import bin_sums, poisson_weights
 from deciban.engines import Threads
 from deciban.engines import units as engine_units
 from deciban.engines.sorting import evaluate_system
 from deciban.engines.units import ReplicateTally, SourceUnits, UnitReader, look_at_units, looked_at
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 from deciban.evaluation.summary import Resampling, UnitTrials
 from deciban.rules import ThresholdWeights
 from deciban.trials.sources import MapPass
 from support.how_sure import assert_equally_sure
 from support.shards import Apart, source_of
 
-FIGURES = TwoClassFigures(
+METRICS = TwoClassMetrics(
     [0.01, 0.5],
     eer_conventions=True,
     fnmr_at=[0.1],
@@ -66,10 +66,10 @@ def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, one_
     source, engine = source_of(scores, truth, rng, units=units, weights=weights), Apart(2) if are_tied else Threads(2)
     asked = Resampling(bootstrap=20, seed=3)
     by_unit = units_in(source, engine), asked
-    found = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
+    found = evaluate_system(source, engine, 10**8, metrics=METRICS, by_unit=by_unit)
     given = {} if weights is None else {"tar_weights": weights[truth], "non_weights": weights[~truth]}
     given |= {"tar_units": units[truth], "non_units": units[~truth], "bootstrap": 20, "seed": 3}
-    assert_equally_sure(found, evaluate(scores[truth], scores[~truth], operating_points=FIGURES, **given))
+    assert_equally_sure(found, evaluate(scores[truth], scores[~truth], operating_points=METRICS, **given))
 
 
 def test_where_neither_class_fits_intervals_are_those_of_memory():
@@ -87,11 +87,11 @@ def test_where_neither_class_fits_intervals_are_those_of_memory():
 def test_counts_of_parts_add_up():
     rng, scores, truth, units = speakers(3)
     source = source_of(scores, truth, rng, units=units)
-    cells = ScoreBins(np.array([-1.0, 0.0, 1.0]))
+    bins = ScoreBins(np.array([-1.0, 0.0, 1.0]))
     found = units_in(source, Threads(1))
     work = MapPass(
         UnitReader(0).wanted,
-        partial(looked_at, UnitReader(0), found.about.keys, partial(UnitTrials.by_unit, cells=cells)),
+        partial(looked_at, UnitReader(0), found.about.keys, partial(UnitTrials.by_unit, bins=bins)),
         "",
     )
     whole = Threads(1).run(work.empty(), source.partitions)
@@ -116,7 +116,7 @@ def test_partitions_of_whole_weights_do_not_round_those_of_others():
     keys = units_in(source, Threads(1)).about.keys
     work = MapPass(
         UnitReader(0).wanted,
-        partial(looked_at, UnitReader(0), keys, partial(UnitTrials.by_unit, cells=ScoreBins(np.zeros(1)))),
+        partial(looked_at, UnitReader(0), keys, partial(UnitTrials.by_unit, bins=ScoreBins(np.zeros(1)))),
         "",
     )
     found = Threads(1).run(work, partitions).found
@@ -131,12 +131,12 @@ def test_sums_of_replicates_are_those_of_all_trials_at_once(monkeypatch, one_sid
     monkeypatch.setattr(engine_units, "_SLICE", 50)
     rng, scores, truth, units = speakers(6)
     source = source_of(scores, truth, rng, units=units[:, 0] if one_sided else units)
-    cells = ScoreBins(np.array([-1.0, 0.0, 1.0]))
-    found = Threads(2).run(ReplicateTally(UnitReader(0), cells, 7, range(300, 620), 100), source.partitions)
+    bins = ScoreBins(np.array([-1.0, 0.0, 1.0]))
+    found = Threads(2).run(ReplicateTally(UnitReader(0), bins, 7, range(300, 620), 100), source.partitions)
     whole = UnitTrials.merged([UnitReader(0).trials(one.read(UnitReader(0).wanted)) for one in source.partitions])
     weights = poisson_weights(whole.about.keys, 7, np.arange(300, 620))
     for sums, own, of_class in zip(found.found, whole.units, whole.scores, strict=True):
-        expected = cell_sums(own, cells.of(of_class), 4).of(weights)
+        expected = bin_sums(own, bins.of(of_class), 4).of(weights)
         np.testing.assert_array_equal(sums, expected)
         assert sums.dtype == np.int64
 

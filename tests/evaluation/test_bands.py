@@ -1,4 +1,4 @@
-"""Standard errors of curves are those of the figures at their places, and of closed forms."""
+"""Standard errors of curves are those of the metrics at their places, and of closed forms."""
 
 import numpy as np
 import pytest
@@ -18,11 +18,11 @@ def test_bayes_errors_vary_as_normalized_costs_do(trials, place):
     plain = evaluate(trials.tar, trials.non)
     prior = float(expit(plain.curves.prior_log_odds[place]))
     found = evaluate(trials.tar, trials.non, operating_points=[prior], optimism=False, **trials.arguments)
-    for curve, figure in (("act_error", "act_dcf"), ("min_error", "min_dcf")):
+    for curve, metric in (("act_error", "act_dcf"), ("min_error", "min_dcf")):
         places, rates = found.uncertainty.error_rates[curve]
         at = np.flatnonzero(places == plain.curves.prior_log_odds[place])[0]
         ways = np.stack(rates.distances(0.95))[:, at]
-        estimate = found.uncertainty.estimates[figure, 0]
+        estimate = found.uncertainty.estimates[metric, 0]
         assert ways == pytest.approx(estimate.distances(0.95), rel=1e-6, abs=1e-12) or estimate.interval().high == 1.0
         (tar,), (non,) = rates.parts
         errors = [one.weight[at] * np.sqrt(one.variance[at]) for one in (tar, non)]
@@ -50,7 +50,7 @@ def test_cross_entropy_varies_as_the_metric_does(place):
     trials = one_sided(25)
     found = evaluate(trials.tar, trials.non, **trials.arguments)
     prior = float(expit(found.curves.entropy_log_odds[place]))
-    for curve, figure in (("act_cross_entropy", "cross_entropy"), ("min_cross_entropy", "min_cross_entropy")):
+    for curve, metric in (("act_cross_entropy", "cross_entropy"), ("min_cross_entropy", "min_cross_entropy")):
         how = {"tar_weights": np.ones(len(trials.tar)), "non_weights": np.ones(len(trials.non))}
         step, by_unit = 1e-5, np.zeros(25)
         for kind, name in enumerate(how):
@@ -59,7 +59,7 @@ def test_cross_entropy_varies_as_the_metric_does(place):
                 sides = []
                 for weight in (1 + step, 1 - step):
                     own = {**how, name: np.where(units == unit, weight, 1.0)}
-                    sides.append(getattr(metrics, figure)(trials.tar, trials.non, p_target=prior, **own))
+                    sides.append(getattr(metrics, metric)(trials.tar, trials.non, p_target=prior, **own))
                 by_unit[unit] += (24 / 25) / (1 - np.mean(units == unit)) * (sides[0] - sides[1]) / 2 / step
         expected = np.sqrt(25 / 24 * by_unit @ by_unit) / np.log(2)
         assert found.uncertainty.curves[curve][place] == pytest.approx(expected, rel=1e-6)

@@ -10,7 +10,7 @@ from deciban import metrics
 from deciban.core.resampling.replicates import poisson_weights
 from deciban.core.resampling.units import keys_of
 from deciban.errors import InputError
-from deciban.evaluation import TwoClassFigures, evaluate, evaluation_of, merged, summarize
+from deciban.evaluation import TwoClassMetrics, evaluate, evaluation_of, merged, summarize
 from deciban.evaluation.one_system import caption_of
 from deciban.evaluation.summary import Resampling
 
@@ -52,7 +52,7 @@ def assert_same_replicates(one, other):
 
 @pytest.mark.parametrize("sides", [1, 2])
 def test_replicates_are_evaluations_with_these_weights(sides):
-    figures = TwoClassFigures(
+    figures = TwoClassMetrics(
         [0.01, 0.5], eer_conventions=True, fnmr_at=0.1, at_thresholds={"x": 0.3}, posteriors_at=[0.2]
     )
     made = drawn(20, 60, 200, sides=sides)

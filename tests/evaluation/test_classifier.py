@@ -10,14 +10,14 @@ from sklearn import metrics as of_sklearn
 import deciban
 from deciban import metrics
 from deciban.errors import InputError
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 from deciban.evaluation.saved import read_saved
 
 RNG = np.random.default_rng(4)
 UNITS = np.repeat(np.arange(40), 10)
 LABEL = RNG.random(400) < 0.3
 SCORE = RNG.normal(1.5 * LABEL) + RNG.normal(0, 0.4, 40)[UNITS] - 0.5
-ASKED = TwoClassFigures(classifier=True)
+ASKED = TwoClassMetrics(classifier=True)
 
 
 def found(rows=slice(None), **units):
@@ -147,7 +147,7 @@ def test_counts_of_merged_scores_are_refused():
     from deciban.evaluation import summarize
     from deciban.evaluation.metrics import requested_of
 
-    summary = summarize(SCORE[LABEL], SCORE[~LABEL], figures=ASKED)
+    summary = summarize(SCORE[LABEL], SCORE[~LABEL], metrics=ASKED)
     ranks = summary.ranks
     table = CoarseTable(
         *(getattr(ranks.table, name) for name in ("n_tar", "n_non", "tar_entries", "non_entries", "tar", "non")), None

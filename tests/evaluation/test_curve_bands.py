@@ -32,8 +32,8 @@ def test_the_reach_is_a_quantile_of_t():
 def test_a_band_is_the_interval_of_the_cost_at_an_operating_point(prior):
     units = {"tar_units": np.arange(300) % 50, "non_units": NON_UNITS}
     one = evaluate(*SCORES, operating_points=[prior], level=0.9, optimism=False, **units)
-    for curve, figure in (("act_error", "act_dcf"), ("min_error", "min_dcf")):
-        bounds, found = band_of(one, curve, getattr(one.curves, curve)), one.interval(figure)
+    for curve, metric in (("act_error", "act_dcf"), ("min_error", "min_dcf")):
+        bounds, found = band_of(one, curve, getattr(one.curves, curve)), one.interval(metric)
         at = [np.interp(logit(prior), one.curves.prior_log_odds, way) for way in bounds]
         assert at == pytest.approx([found.low, found.high], rel=1e-6 if prior == 0.5 else 0.06)
     at = int(np.argmin(np.abs(one.curves.entropy_log_odds)))

@@ -1,4 +1,4 @@
-"""Curves of many trials, which are drawn from few cells, against their definition."""
+"""Curves of many trials, which are drawn from few bins, against their definition."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def cross_entropy(tar, non, log_odds):
     return prior * bits(*tar, log_odds, -1) + (1 - prior) * bits(*non, log_odds, 1)
 
 
-@pytest.mark.parametrize("kind", ["none", "whole", "in cells", "fractional"])
+@pytest.mark.parametrize("kind", ["none", "whole", "in bins", "fractional"])
 @pytest.mark.parametrize("n", [300, 30_000])
 def test_the_cross_entropy_of_many_weighted_trials_is_that_of_the_definition(n, kind):
     rng = np.random.default_rng(7)
@@ -25,8 +25,8 @@ def test_the_cross_entropy_of_many_weighted_trials_is_that_of_the_definition(n, 
     tar_weights = non_weights = None
     if kind != "none":  # those of weak targets and strong non-targets count for more
         tar_weights, non_weights = np.where(tar < 1.0, 5, 1), np.where(non > 0.0, 7, 1)
-    if kind == "in cells":  # the upper half of each cell counts for more: its mean is not in the middle
-        tar_weights, non_weights = (1 + 9 * (x * curves._CELLS_PER_NAT % 1.0 > 0.5) for x in (tar, non))
+    if kind == "in bins":  # the upper half of each bin counts for more: its mean is not in the middle
+        tar_weights, non_weights = (1 + 9 * (x * curves._BINS_PER_NAT % 1.0 > 0.5) for x in (tar, non))
     if kind == "fractional":
         tar_weights, non_weights = tar_weights / 3, non_weights * 0.3
     found = evaluate(tar, non, tar_weights=tar_weights, non_weights=non_weights).curves

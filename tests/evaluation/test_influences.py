@@ -1,4 +1,4 @@
-"""Influences and standard errors of all figures: against central differences, closed forms and other programs."""
+"""Influences and standard errors of all metrics: against central differences, closed forms and other programs."""
 
 import math
 
@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deciban import InputError, metrics
-from deciban.evaluation import TwoClassFigures, evaluate, evaluation_of, summarize
+from deciban.evaluation import TwoClassMetrics, evaluate, evaluation_of, summarize
 from deciban.evaluation.summary import Resampling
 from support.limits import wilson
 from support.speakers import crossed, one_sided
 
-FIGURES = TwoClassFigures(
+METRICS = TwoClassMetrics(
     [0.01, (0.3, 1, 2)], posteriors_at=[0.2], at_thresholds={"agreed": 0.3}, eer_conventions=True, fmr_at=[0.1]
 )
 STEPS = ("eer", "prbep", "eer_conventions", "rates_at")
@@ -24,11 +24,11 @@ MEANS = ("p_", "min_p", "eer_p", "act", "cllr", "information", "misleading", "at
 """Means of costs at thresholds that a unit does not move."""
 
 
-def value(found, figure):
-    """A figure by its name, read from where results show it."""
-    if isinstance(figure, str):
-        return getattr(found, figure)
-    name, at = figure
+def value(found, metric):
+    """A metric by its name, read from where results show it."""
+    if isinstance(metric, str):
+        return getattr(found, metric)
+    name, at = metric
     if name in ("information", "available"):
         return getattr(found.information_at[at], name.replace("information", "delivered"))
     if name.startswith("misleading"):
@@ -44,7 +44,7 @@ def value(found, figure):
 
 def weighted(trials, by_unit, base=(1.0, 1.0)):
     tar, non = (own * one for own, one in zip(trials.weights(by_unit), base, strict=True))
-    return evaluate(trials.tar, trials.non, operating_points=FIGURES, tar_weights=tar, non_weights=non)
+    return evaluate(trials.tar, trials.non, operating_points=METRICS, tar_weights=tar, non_weights=non)
 
 
 def factors(trials, n_units):
@@ -58,7 +58,7 @@ def factors(trials, n_units):
 
 @pytest.mark.parametrize("trials", [crossed(12), crossed(10, digits=0), one_sided(15)], ids=["crossed", "ties", "one"])
 def test_influences_are_derivatives_through_each_class_times_a_factor(trials):
-    found = evaluate(trials.tar, trials.non, operating_points=FIGURES, optimism=False, **trials.arguments).uncertainty
+    found = evaluate(trials.tar, trials.non, operating_points=METRICS, optimism=False, **trials.arguments).uncertainty
     step, of_class = 1e-5, factors(trials, found.n_units)
     for unit in (0, 4, 9):
         expected = dict.fromkeys(found.influences, 0.0)
@@ -70,35 +70,35 @@ def test_influences_are_derivatives_through_each_class_times_a_factor(trials):
                 tar, non = trials.weights(by_unit)
                 own = (tar, np.ones_like(non)) if kind == 0 else (np.ones_like(tar), non)
                 sides.append(
-                    evaluate(trials.tar, trials.non, operating_points=FIGURES, tar_weights=own[0], non_weights=own[1])
+                    evaluate(trials.tar, trials.non, operating_points=METRICS, tar_weights=own[0], non_weights=own[1])
                 )
-            for figure in expected:
-                if figure not in STEPS and figure[0] not in STEPS:
-                    rise = value(sides[0], figure) - value(sides[1], figure)
-                    expected[figure] += of_class[kind][unit] * rise / 2 / step
-        for figure, influences in found.influences.items():
-            if figure not in STEPS and figure[0] not in STEPS:
-                assert influences[unit] == pytest.approx(expected[figure], abs=2e-6), figure
+            for metric in expected:
+                if metric not in STEPS and metric[0] not in STEPS:
+                    rise = value(sides[0], metric) - value(sides[1], metric)
+                    expected[metric] += of_class[kind][unit] * rise / 2 / step
+        for metric, influences in found.influences.items():
+            if metric not in STEPS and metric[0] not in STEPS:
+                assert influences[unit] == pytest.approx(expected[metric], abs=2e-6), metric
 
 
 @pytest.mark.parametrize("trials", [crossed(9, 2), one_sided(15)], ids=["crossed", "one"])
 def test_squared_influences_on_means_are_the_jackknife_variance(trials):
     """Every unit is really deleted: ``(n - 1)/n`` times the squares of what that changes."""
-    figures = TwoClassFigures([0.01, (0.3, 1, 2)], at_thresholds={"agreed": 0.3}, posteriors_at=[0.2])
-    found = evaluate(trials.tar, trials.non, operating_points=figures, optimism=False, **trials.arguments)
+    metrics = TwoClassMetrics([0.01, (0.3, 1, 2)], at_thresholds={"agreed": 0.3}, posteriors_at=[0.2])
+    found = evaluate(trials.tar, trials.non, operating_points=metrics, optimism=False, **trials.arguments)
     known, changes = found.uncertainty, {}
     for unit in range(known.n_units):
         keep = [~(one.reshape(len(one), -1) == unit).any(axis=1) for one in (trials.tar_units, trials.non_units)]
-        less = evaluate(trials.tar[keep[0]], trials.non[keep[1]], operating_points=figures)
-        for figure in known.estimates:
-            name = figure if isinstance(figure, str) else figure[0]
+        less = evaluate(trials.tar[keep[0]], trials.non[keep[1]], operating_points=metrics)
+        for metric in known.estimates:
+            name = metric if isinstance(metric, str) else metric[0]
             if name in ("log_loss", "brier") or (name.startswith(MEANS) and "min" not in name and "eer" not in name):
-                changes.setdefault(figure, []).append(value(less, figure) - value(found, figure))
+                changes.setdefault(metric, []).append(value(less, metric) - value(found, metric))
     assert len(changes) >= 14
     n = known.n_units
-    for figure, change in changes.items():
+    for metric, change in changes.items():
         expected = math.sqrt((n - 1) / n * np.sum(np.square(change)))
-        assert known.estimates[figure].standard_error == pytest.approx(expected, rel=1e-9), figure
+        assert known.estimates[metric].standard_error == pytest.approx(expected, rel=1e-9), metric
 
 
 def test_the_equal_error_rate_moves_with_both_rates_at_its_edge():
@@ -131,10 +131,10 @@ def test_a_number_of_errors_is_a_rate_among_as_many_trials():
 
 def test_every_figure_that_results_show_has_an_interval():
     trials = crossed()
-    found = evaluate(trials.tar, trials.non, operating_points=FIGURES, **trials.arguments)
-    for figure in found.uncertainty.estimates:
-        interval = found.interval(figure)
-        shown = value(found, figure) if figure[0] not in STEPS else interval.estimate
+    found = evaluate(trials.tar, trials.non, operating_points=METRICS, **trials.arguments)
+    for metric in found.uncertainty.estimates:
+        interval = found.interval(metric)
+        shown = value(found, metric) if metric[0] not in STEPS else interval.estimate
         assert interval.estimate == shown
         assert interval.low <= interval.high
         assert interval.n_units == 20
@@ -188,12 +188,12 @@ def test_one_way_errors_are_those_of_the_bootstrap_of_scipy():
     def resampled(units):
         times = np.bincount(units.astype(int), minlength=60)
         resampled_trials = weighted(trials, times.astype(float))
-        return [value(resampled_trials, figure) for figure in metrics]
+        return [value(resampled_trials, metric) for metric in metrics]
 
     bootstrap = stats.bootstrap((np.arange(60),), resampled, vectorized=False, n_resamples=400, rng=1, method="basic")
-    found = evaluate(trials.tar, trials.non, operating_points=FIGURES, optimism=False, **trials.arguments)
-    for figure, expected in zip(metrics, bootstrap.standard_error, strict=True):
-        assert found.interval(figure).standard_error == pytest.approx(expected, rel=0.2)
+    found = evaluate(trials.tar, trials.non, operating_points=METRICS, optimism=False, **trials.arguments)
+    for metric, expected in zip(metrics, bootstrap.standard_error, strict=True):
+        assert found.interval(metric).standard_error == pytest.approx(expected, rel=0.2)
 
 
 @pytest.mark.parametrize("copies", [2, 5])
@@ -202,30 +202,30 @@ def test_copies_of_every_unit_shrink_variances(copies):
     rng, units = np.random.default_rng(1), np.arange(80) % 20
     level = rng.normal(0, 1, 20)[units]
     tar, non = rng.normal(1.5, 1, 80) + level, rng.normal(-1.5, 1, 80) + level
-    once = evaluate(tar, non, operating_points=FIGURES, optimism=False, tar_units=units, non_units=units)
+    once = evaluate(tar, non, operating_points=METRICS, optimism=False, tar_units=units, non_units=units)
     all_units = np.concatenate([1000 * k + units for k in range(copies)])
     many = evaluate(
         np.tile(tar, copies),
         np.tile(non, copies),
-        operating_points=FIGURES,
+        operating_points=METRICS,
         tar_units=all_units,
         non_units=all_units,
         optimism=False,
     )
-    for figure, estimate in once.uncertainty.estimates.items():
-        if figure in STEPS or figure[0] in STEPS:  # more trials have more errors; a chord is shorter
+    for metric, estimate in once.uncertainty.estimates.items():
+        if metric in STEPS or metric[0] in STEPS:  # more trials have more errors; a chord is shorter
             continue
         n, n_all = 20, 20 * copies
         expected = estimate.standard_error**2 / copies * (n_all / (n_all - 1)) / (n / (n - 1))
-        assert many.uncertainty.estimates[figure].standard_error ** 2 == pytest.approx(expected, rel=1e-9, abs=1e-20)
+        assert many.uncertainty.estimates[metric].standard_error ** 2 == pytest.approx(expected, rel=1e-9, abs=1e-20)
 
 
 def test_a_unit_that_does_as_all_do_adds_nothing():
     tar, non = np.array([-1.0, 1.0, 1.0, 1.0] * 6), np.array([1.0, -1.0, -1.0, -1.0] * 6)
     units = np.repeat(np.arange(6), 4)
     found = evaluate(tar, non, operating_points=[0.5], tar_units=units, non_units=units).uncertainty
-    for figure, influences in found.influences.items():
-        assert influences == pytest.approx(np.zeros(6), abs=1e-12), figure
+    for metric, influences in found.influences.items():
+        assert influences == pytest.approx(np.zeros(6), abs=1e-12), metric
     # Nothing moves the areas and costs of maps, and no rate varies more than a binomial one does.
     assert not {"cllr", "min_cllr", "auc"} & found.estimates.keys()
     rate = found.interval(("p_miss", 0))
@@ -240,7 +240,7 @@ def test_a_unit_that_does_as_all_do_adds_nothing():
 def test_order_and_parts_change_nothing(seed, two_sided):
     rng = np.random.default_rng(seed)
     trials = crossed(14, 2, seed, digits=1) if two_sided else one_sided(14, seed)
-    whole = evaluate(trials.tar, trials.non, operating_points=FIGURES, **trials.arguments)
+    whole = evaluate(trials.tar, trials.non, operating_points=METRICS, **trials.arguments)
     order = [rng.permutation(len(one)) for one in (trials.tar, trials.non)]
     parts = []
     for k in range(3):
@@ -249,15 +249,15 @@ def test_order_and_parts_change_nothing(seed, two_sided):
             summarize(
                 trials.tar[chosen[0]],
                 trials.non[chosen[1]],
-                figures=FIGURES,
+                metrics=METRICS,
                 tar_units=trials.tar_units[chosen[0]],
                 non_units=trials.non_units[chosen[1]],
             )
         )
     again = evaluation_of(parts[2] + parts[0] + parts[1])
     assert again.uncertainty.estimates.keys() == whole.uncertainty.estimates.keys()
-    for figure in whole.uncertainty.estimates:
-        one, other = whole.interval(figure), again.interval(figure)
+    for metric in whole.uncertainty.estimates:
+        one, other = whole.interval(metric), again.interval(metric)
         for name in ("estimate", "low", "high", "standard_error", "corrected"):
             expected = getattr(one, name)
             assert getattr(other, name) == (None if expected is None else pytest.approx(expected, rel=1e-12, abs=1e-12))
@@ -275,8 +275,8 @@ def test_order_changes_nothing_of_weights_whose_sums_round(seed):
         evaluate(tar[k], non, tar_weights=weights[0, k], non_weights=weights[1], tar_units=units[k], non_units=units)
         for k in (np.arange(40), order)
     ]
-    for figure in (("p_miss", 0), "act_dcf"):
-        one, other = (found.interval(figure) for found in known)
+    for metric in (("p_miss", 0), "act_dcf"):
+        one, other = (found.interval(metric) for found in known)
         assert one.method == other.method == "Wilson limits by unit"
         assert (other.low, other.high) == pytest.approx((one.low, one.high), rel=1e-12)
 
@@ -287,8 +287,8 @@ def test_what_units_are_called_changes_nothing():
     words = evaluate(
         trials.tar, trials.non, tar_units=trials.tar_units.astype(str), non_units=trials.non_units.astype(str)
     )
-    for figure in numbers.uncertainty.estimates:
-        assert words.interval(figure).low == pytest.approx(numbers.interval(figure).low, rel=1e-12)
+    for metric in numbers.uncertainty.estimates:
+        assert words.interval(metric).low == pytest.approx(numbers.interval(metric).low, rel=1e-12)
 
 
 def test_whole_weights_are_copies():
@@ -302,15 +302,15 @@ def test_whole_weights_are_copies():
     )
     heavy = evaluate(trials.tar, trials.non, tar_weights=times[0], non_weights=times[1], **trials.arguments)
     scaled = evaluate(trials.tar, trials.non, tar_weights=times[0] / 7, non_weights=times[1] / 3, **trials.arguments)
-    for figure in copied.uncertainty.estimates:
-        expected = copied.interval(figure)
-        assert heavy.interval(figure).low == pytest.approx(expected.low, rel=1e-9, abs=1e-12)
-        if figure != "prbep":
-            assert scaled.interval(figure).standard_error == pytest.approx(expected.standard_error, rel=0.2, abs=1e-9)
+    for metric in copied.uncertainty.estimates:
+        expected = copied.interval(metric)
+        assert heavy.interval(metric).low == pytest.approx(expected.low, rel=1e-9, abs=1e-12)
+        if metric != "prbep":
+            assert scaled.interval(metric).standard_error == pytest.approx(expected.standard_error, rel=0.2, abs=1e-9)
 
 
 def test_many_trials_are_as_exact_as_few():
-    """With a hundred thousand trials figures come from cells: the same numbers as trial by trial."""
+    """With a hundred thousand trials metrics come from bins: the same numbers as trial by trial."""
     trials = crossed(120, 8)
     found = evaluate(trials.tar, trials.non, operating_points=[0.05], optimism=False, **trials.arguments).uncertainty
     of_tar, cost = np.logaddexp(0, -trials.tar) / math.log(2) / 2, np.logaddexp(0, trials.non) / math.log(2) / 2
@@ -345,8 +345,8 @@ def test_infinite_scores_have_no_surprises(seed):
         scores[rng.integers(0, len(scores), 2)] = rng.choice([-np.inf, np.inf], 2)
     found = evaluate(tar, non, **trials.arguments)
     assert ("cllr" in found.uncertainty.estimates) == math.isfinite(found.cllr)
-    for figure in found.uncertainty.estimates:
-        interval = found.interval(figure)
+    for metric in found.uncertainty.estimates:
+        interval = found.interval(metric)
         assert interval.low <= interval.high
         assert not math.isnan(interval.low + interval.high)
     assert not any(np.isnan(errors).any() for errors in found.uncertainty.curves.values())

@@ -1,4 +1,4 @@
-"""Intervals in JSON and in frames stand where their figures do."""
+"""Intervals in JSON and in frames stand where their metrics do."""
 
 import math
 
@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban.evaluation import TwoClassFigures, evaluate_classes
+from deciban.evaluation import TwoClassMetrics, evaluate_classes
 from deciban.evaluation.one_system import with_intervals
 from deciban.rules import ThresholdWeights
 
 RNG = np.random.default_rng(3)
 UNITS = {"tar_units": np.arange(120) % 40, "non_units": RNG.integers(0, 40, (500, 2))}
-WANTED = TwoClassFigures(
+WANTED = TwoClassMetrics(
     operating_points=[0.5, 0.01],
     eer_conventions=True,
     fnmr_at=[0.1, 0.02],
@@ -33,7 +33,7 @@ def same(shown, interval):
 
 
 @pytest.mark.parametrize(
-    ("place", "figure"),
+    ("place", "metric"),
     [
         (("intervals", "eer"), "eer"),
         (("rule_costs", 0, "intervals", "cost"), ("rule_cost", 0)),
@@ -48,11 +48,11 @@ def same(shown, interval):
         (("posterior_scores", 0, "intervals", "brier"), ("brier", 0)),
     ],
 )
-def test_intervals_stand_beside_their_figures(place, figure):
+def test_intervals_stand_beside_their_figures(place, metric):
     found = FOUND
     for step in place:
         found = found[step]
-    same(found, ONE.interval(figure))
+    same(found, ONE.interval(metric))
 
 
 def test_limited_rates_are_told_apart_by_what_is_limited():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban.core.resampling.clusters import ClusterDesign
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 from deciban.evaluation.uncertainty import LimitedRate, notes_on_intervals
 
 
@@ -49,7 +49,7 @@ def test_limits_of_the_same_kind_share_a_note():
 
 def test_separated_classes_have_no_intervals_of_mean_costs():
     rng, units = np.random.default_rng(1), np.arange(40)
-    asked = TwoClassFigures([0.5], posteriors_at=0.2)
+    asked = TwoClassMetrics([0.5], posteriors_at=0.2)
     found = evaluate(
         rng.normal(8, 1, 40), rng.normal(-8, 1, 40), operating_points=asked, tar_units=units, non_units=units
     )
@@ -61,7 +61,7 @@ def test_separated_classes_have_no_intervals_of_mean_costs():
 
 def test_a_limited_rate_has_an_interval_if_the_limit_allows_enough_errors():
     rng = np.random.default_rng(1)
-    asked = TwoClassFigures([0.5], fnmr_at=[0.1, 0.001])
+    asked = TwoClassMetrics([0.5], fnmr_at=[0.1, 0.001])
     tar, non = rng.normal(1, 1, 400), rng.normal(-1, 1, 1000)
     units = {"tar_units": np.arange(400), "non_units": 400 + np.arange(1000)}
     found = evaluate(tar, non, operating_points=asked, **units)
@@ -76,7 +76,7 @@ def test_a_limit_that_allows_few_errors_has_an_interval_and_a_warning():
     rng = np.random.default_rng(1)
     tar, non = rng.normal(1, 1, 400), rng.normal(-1, 1, 2000)
     units = {"tar_units": np.arange(400), "non_units": 400 + np.arange(2000)}
-    found = evaluate(tar, non, operating_points=TwoClassFigures([0.5], fnmr_at=[0.01, 0.1]), **units)
+    found = evaluate(tar, non, operating_points=TwoClassMetrics([0.5], fnmr_at=[0.01, 0.1]), **units)
     assert {("rates_at", 0), ("rates_at", 1)} <= set(found.uncertainty.estimates)
     (note,) = [one for one in found.all_notes if "FNMR at FMR" in one]
     assert note.startswith(
@@ -88,8 +88,8 @@ def test_a_limit_that_allows_few_errors_has_an_interval_and_a_warning():
 def test_rarer_misleading_evidence_has_no_higher_limit(order):
     """Trials with an LR beyond 1000 are among those beyond 100; alone, no error of 40 units has a limit of 9 %."""
     draw, units = np.random.default_rng(1), np.arange(4800) % 40
-    figures = TwoClassFigures([0.01], factors=order)
-    how = {"tar_units": units[:120], "non_units": units[120:], "operating_points": figures}
+    metrics = TwoClassMetrics([0.01], factors=order)
+    how = {"tar_units": units[:120], "non_units": units[120:], "operating_points": metrics}
     found = evaluate(draw.normal(3, 2, 120), draw.normal(-3, 2, 4680), **how)
     for name in ("misleading_tar", "misleading_non"):
         limits = [found.interval((name, order.index(factor))).high for factor in (1, 10, 100, 1000)]

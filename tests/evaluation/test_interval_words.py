@@ -54,7 +54,7 @@ def test_the_width_of_an_interval_has_two_digits(low, high, in_percent, expected
         (0.0, 4e-5, "0.000", ("0.000", "<0.001")),  # 0 is no false 0
         (0.51831, 0.51849, "0.518", ("0.518", "0.518")),
         (-0.51849, -0.51831, "\u22120.518", ("-0.518", "-0.518")),
-        (0.471, 0.572, "0.518", ("0.47", "0.57")),  # fewer than the figure has, by the width
+        (0.471, 0.572, "0.518", ("0.47", "0.57")),  # fewer than the metric has, by the width
         (1.04e-5, 1.61e-5, "1.3e-05", ("1e-05", "1.6e-05")),
         (93.4, 255.1, "151", ("93", "255")),
         (0.471, 0.4712, "", ("0.47100", "0.47120")),  # nothing beside: as many as the width asks for
@@ -96,7 +96,7 @@ def test_without_intervals_there_is_no_caption():
 
 def test_what_has_no_interval_has_none():
     assert shown_interval(ONE, "eer") == ONE.interval("eer")
-    assert shown_interval(ONE, "no such figure") is None
+    assert shown_interval(ONE, "no such metric") is None
     assert shown_interval(evaluate([1.0], [0.0]), "eer") is None
 
 
@@ -139,7 +139,7 @@ def test_notes_on_units_stay_with_the_figures():
 
 
 def test_one_error_in_a_million_is_told_from_its_bounds():
-    """Two decimals of percent would write figure and both ends alike."""
+    """Two decimals of percent would write metric and both ends alike."""
     non = np.linspace(-9.0, -1.0, 1_200_000)
     non[-1] = 4.0
     one = evaluate(

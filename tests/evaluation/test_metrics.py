@@ -12,7 +12,7 @@ import pytest
 import deciban
 from deciban.evaluation import (
     Metric,
-    TwoClassFigures,
+    TwoClassMetrics,
     evaluate_classes,
     evaluation_of,
     merged,
@@ -26,7 +26,7 @@ from deciban.rules import ThresholdWeights
 
 RNG = np.random.default_rng(3)
 UNITS = np.arange(40)
-REQUEST = TwoClassFigures(
+REQUEST = TwoClassMetrics(
     [0.1, 0.5], fnmr_at=[0.1], at_thresholds={"dev": 0.0}, posteriors_at=[0.2], rule=ThresholdWeights([0.5])
 )
 TWO = deciban.evaluate(

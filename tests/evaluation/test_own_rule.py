@@ -5,7 +5,7 @@ import pytest
 
 import deciban
 from deciban import InputError, metrics
-from deciban.evaluation import TwoClassFigures
+from deciban.evaluation import TwoClassMetrics
 from deciban.evaluation.summary import merged, summarize
 from deciban.evaluation.two_class import evaluation_of
 from deciban.rules import Logarithmic, ThresholdDensity, ThresholdWeights, information
@@ -19,7 +19,7 @@ RULES = {
 
 
 def figures_of(tar, non, rule, points=(0.1, 0.5), **more):
-    wanted = TwoClassFigures(points, rule=rule)
+    wanted = TwoClassMetrics(points, rule=rule)
     return deciban.evaluate(tar, non, operating_points=wanted, **more)
 
 
@@ -46,10 +46,10 @@ def test_one_threshold_is_a_detection_cost_and_the_flat_density_is_the_logarithm
 
 @pytest.mark.parametrize("name", RULES)
 def test_parts_add_up(name):
-    wanted = TwoClassFigures(posteriors_at=0.3, rule=RULES[name])
+    wanted = TwoClassMetrics(posteriors_at=0.3, rule=RULES[name])
     parts = [(TAR[:7], []), ([], NON[:50]), (TAR[7:], NON[50:])]
-    found = evaluation_of(merged([summarize(*one, figures=wanted) for one in parts])).to_dict()
-    whole = evaluation_of(summarize(TAR, NON, figures=wanted)).to_dict()
+    found = evaluation_of(merged([summarize(*one, metrics=wanted) for one in parts])).to_dict()
+    whole = evaluation_of(summarize(TAR, NON, metrics=wanted)).to_dict()
     assert found["rule_costs"][0] == pytest.approx(whole["rule_costs"][0], rel=1e-14)
     assert found["posterior_scores"][0]["brier"] == pytest.approx(whole["posterior_scores"][0]["brier"], rel=1e-14)
 
@@ -70,9 +70,9 @@ def metrics_of(llr):
 
 def test_other_rules_are_refused_and_none_is_shown_where_none_was_asked_for():
     with pytest.raises(InputError, match="rule: got Logarithmic"):
-        TwoClassFigures(rule=Logarithmic())
+        TwoClassMetrics(rule=Logarithmic())
     assert "rule_costs" not in deciban.evaluate(TAR, NON).to_dict()
-    again = [TwoClassFigures(rule=ThresholdWeights([0.5], [w])) for w in (1.0, 1.0, 2.0)]
+    again = [TwoClassMetrics(rule=ThresholdWeights([0.5], [w])) for w in (1.0, 1.0, 2.0)]
     assert again[0] == again[1] != again[2]
     assert len({one.rule for one in again}) == 2
 
@@ -112,7 +112,7 @@ def test_comparisons_subtract_costs_and_tell_rules_apart():
     costs = [[own.told.cost for own in one.requested.rule_costs] for one in ours]
     for k, prior in enumerate(("0.1", "0.5")):
         assert found.difference(("rule_cost", k)).estimate == pytest.approx(costs[0][k] - costs[1][k], rel=1e-12)
-        (row,) = [one for one in found.pairs[0].figures if one.figure == ("rule_cost", k)]
+        (row,) = [one for one in found.pairs[0].metrics if one.metric == ("rule_cost", k)]
         assert row.words == f"cost by the custom rule at prior {prior}"
     other = figures_of(TAR, NON, RULES["density"], points, name="other", **units)
     with pytest.raises(InputError, match="has a different rule in each"):

@@ -35,7 +35,7 @@ def test_presets_of_classes_are_priors_with_costs_of_one():
 
 
 @pytest.mark.parametrize(
-    ("name", "figures", "status"),
+    ("name", "metrics", "status"),
     [
         ("lre05", {"p_target": [0.5]}, "verified"),
         ("lre09", {"p_target": [0.5]}, "verified"),
@@ -44,8 +44,8 @@ def test_presets_of_classes_are_priors_with_costs_of_one():
         ("lre22", {"p_target": [0.5, 0.1]}, "unverified"),
     ],
 )
-def test_language_recognition_evaluations(name, figures, status):
-    assert preset(name).class_figures == preset(name).figures == figures
+def test_language_recognition_evaluations(name, metrics, status):
+    assert preset(name).class_metrics == preset(name).metrics == metrics
     assert preset(name).status == status
 
 
@@ -68,10 +68,10 @@ def test_the_page_of_presets_lists_them_all_with_their_status():
     rows = [row for row in lists.splitlines() if row.startswith("| `")]
     told = {}
     for row in rows:
-        names, *cells = (cell.strip() for cell in row.strip("|").split("|"))
+        names, *bins = (bin_of.strip() for bin_of in row.strip("|").split("|"))
         first, *others = re.findall(r"`([^`]+)`", names)
-        told[first] = (tuple(others), cells[-2], cells[-1])
-        values = [float(number) for number in re.findall(r"[\d.]+", cells[0])]
+        told[first] = (tuple(others), bins[-2], bins[-1])
+        values = [float(number) for number in re.findall(r"[\d.]+", bins[0])]
         points, rates = preset(first).points, preset(first).false_match_rates
         wide = [value for point in points for value in (point.p_target, point.c_miss, point.c_fa)]
         assert values == pytest.approx(

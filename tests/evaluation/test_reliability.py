@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, logit, softmax
 from sklearn.isotonic import IsotonicRegression
 
-from deciban.evaluation import TwoClassFigures, class_evaluation_of, evaluate, evaluate_classes, summarize_classes
+from deciban.evaluation import TwoClassMetrics, class_evaluation_of, evaluate, evaluate_classes, summarize_classes
 from support.evaluated import class_trials
 
 RNG = np.random.default_rng(0)
@@ -23,7 +23,7 @@ def at(curve, posterior):
 
 @pytest.mark.parametrize("p", [0.5, 0.03])
 def test_two_classes(p):
-    curve = evaluate(TAR, NON, operating_points=TwoClassFigures(posteriors_at=[p, 0.7])).curves.reliability
+    curve = evaluate(TAR, NON, operating_points=TwoClassMetrics(posteriors_at=[p, 0.7])).curves.reliability
     event = np.repeat([1.0, 0.0], [len(TAR), len(NON)])
     posterior = expit(np.concatenate((TAR, NON)) + logit(p))
     weight = np.where(event == 1, p / len(TAR), (1 - p) / len(NON))
@@ -103,7 +103,7 @@ def test_the_band_holds_calibrated_curves_as_often_as_it_says():
 
 
 def test_the_band_is_that_of_single_trials_drawn_one_by_one():
-    curve = evaluate(TAR, NON, operating_points=TwoClassFigures(posteriors_at=0.2)).curves.reliability
+    curve = evaluate(TAR, NON, operating_points=TwoClassMetrics(posteriors_at=0.2)).curves.reliability
     band = curve.consistency(0.8)
     llr, rng = np.sort(np.concatenate((TAR, NON))), np.random.default_rng(77)
     own = expit(llr + np.log(len(TAR) / len(NON)))

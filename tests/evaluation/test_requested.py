@@ -1,4 +1,4 @@
-"""Figures that are asked for: they are what the metrics say, they merge, and JSON has them."""
+"""Metrics that are asked for: they are what the metrics say, they merge, and JSON has them."""
 
 import functools
 import json
@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import InputError, metrics
-from deciban.evaluation import TwoClassFigures, evaluate, evaluation_of, summarize
+from deciban.evaluation import TwoClassMetrics, evaluate, evaluation_of, summarize
 from deciban.evaluation.results import Results
 from support.strategies import classes
 
-FIGURES = TwoClassFigures(
+METRICS = TwoClassMetrics(
     [0.01, (0.3, 2, 5)],
     eer_conventions=True,
     fnmr_at=[0.1, 0.5],
@@ -27,7 +27,7 @@ FIGURES = TwoClassFigures(
 
 @given(classes())
 def test_results_say_what_the_metrics_say(sets):
-    found = evaluate(*sets, operating_points=FIGURES)
+    found = evaluate(*sets, operating_points=METRICS)
     asked = found.requested
     assert found.eer_threshold == metrics.eer_threshold(*sets)
     for point in found.operating_points:
@@ -58,10 +58,10 @@ def test_parts_add_up_to_the_whole(sets, seed):
     rng = np.random.default_rng(seed)
     part = [rng.integers(0, 3, len(one)) for one in sets]
     partitions = [
-        summarize(*(np.array(one)[own == k] for one, own in zip(sets, part, strict=True)), figures=FIGURES)
+        summarize(*(np.array(one)[own == k] for one, own in zip(sets, part, strict=True)), metrics=METRICS)
         for k in range(3)
     ]
-    found, whole = evaluation_of(functools.reduce(operator.add, partitions)), evaluate(*sets, operating_points=FIGURES)
+    found, whole = evaluation_of(functools.reduce(operator.add, partitions)), evaluate(*sets, operating_points=METRICS)
     for name in ("eer_conventions", "rates_at", "at_thresholds"):
         assert getattr(found.requested, name) == getattr(whole.requested, name)
     assert (found.misleading, found.eer_threshold) == (whole.misleading, whole.eer_threshold)
@@ -73,15 +73,15 @@ def test_parts_add_up_to_the_whole(sets, seed):
 
 def test_of_thresholds_with_the_least_errors_the_one_with_the_fewest_others_is_named():
     """Up to 3 there are no misses: any false alarms were allowed, but none is needed. And the other way round."""
-    figures = TwoClassFigures(fnmr_at=1.0, fmr_at=1.0)
-    found = evaluate([3.0, 3.0], [0.0, 1.0, 2.0], operating_points=figures).requested.rates_at[0]
+    metrics = TwoClassMetrics(fnmr_at=1.0, fmr_at=1.0)
+    found = evaluate([3.0, 3.0], [0.0, 1.0, 2.0], operating_points=metrics).requested.rates_at[0]
     assert (found.errors.threshold, found.errors.n_miss, found.errors.n_fa) == (3.0, 0, 0)
-    found = evaluate([0.0, 1.0, 2.0], [-1.0, -2.0], operating_points=figures).requested.rates_at[1]
+    found = evaluate([0.0, 1.0, 2.0], [-1.0, -2.0], operating_points=metrics).requested.rates_at[1]
     assert (found.errors.threshold, found.errors.n_miss, found.errors.n_fa) == (0.0, 0, 0)
 
 
 def test_json_has_what_was_asked_for():
-    result = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], operating_points=FIGURES)
+    result = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], operating_points=METRICS)
     (found,) = json.loads(Results((result,)).to_json())["systems"]
     assert found["eer_threshold"] == 1.0
     assert found["operating_points"][0]["min_threshold"] == 2.0
@@ -113,7 +113,7 @@ def test_json_is_silent_about_the_rest():
 )
 def test_what_may_not_be_asked(asked, words):
     with pytest.raises(InputError, match=words):
-        TwoClassFigures(**asked)
+        TwoClassMetrics(**asked)
 
 
 def test_the_threshold_of_the_eer_has_the_errors_that_it_says():

@@ -36,11 +36,11 @@ def test_tables_of_trials_in_one_line():
 def test_tables_as_text_have_the_figures():
     one = evaluate(*SCORES, name="a_b", operating_points=[0.5])
     point = one.operating_points[0]
-    cells = [f"{100 * one.eer:.2f} %", *(f"{x:.3f}" for x in (point.min_dcf, point.act_dcf, one.cllr, one.min_cllr))]
+    bins = [f"{100 * one.eer:.2f} %", *(f"{x:.3f}" for x in (point.min_dcf, point.act_dcf, one.cllr, one.min_cllr))]
     row = one.table().splitlines()[1]
     assert row.split("  ")[0] == "a_b"
-    assert all(cell in row for cell in cells)
-    assert r"| a\_b | " + " | ".join(cells) in one.table("markdown")
+    assert all(bin_of in row for bin_of in bins)
+    assert r"| a\_b | " + " | ".join(bins) in one.table("markdown")
     assert max(map(len, one.table(width=50).splitlines())) <= 50
     with pytest.raises(InputError, match="style: got 'pdf'"):
         one.table("pdf")

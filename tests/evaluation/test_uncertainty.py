@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import InputError
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 from support.limits import mover, wilson
 from support.speakers import one_sided
 
-FIGURES = TwoClassFigures(
+METRICS = TwoClassMetrics(
     [0.01, (0.3, 1, 2)], posteriors_at=[0.2], at_thresholds={"agreed": 0.3}, eer_conventions=True, fmr_at=[0.1]
 )
 
@@ -54,7 +54,7 @@ def test_fewer_than_five_effective_units_of_a_class_give_no_interval_and_a_note(
     assert list(known.too_few) == few
     assert sum("No confidence intervals for metrics that need" in note for note in known.notes) == len(few)
     enough = {name for name, size in zip(("p_miss", "p_fa"), sizes, strict=True) if size >= 5}
-    assert {figure[0] for figure in known.estimates if figure[0] in ("p_miss", "p_fa")} == enough
+    assert {metric[0] for metric in known.estimates if metric[0] in ("p_miss", "p_fa")} == enough
     assert not {"eer", "cllr", "auc", ("act_dcf", 0), ("min_dcf", 0)} & known.estimates.keys()
 
 
@@ -70,14 +70,14 @@ def test_metrics_that_no_unit_moves_have_no_interval():
 def test_an_interval_contains_its_metric_and_stays_within_its_range(seed, shift, n_units, is_corrected):
     trials = one_sided(n_units, seed, most=2)
     found = evaluate(
-        trials.tar + shift, trials.non, operating_points=FIGURES, optimism=is_corrected, **trials.arguments
+        trials.tar + shift, trials.non, operating_points=METRICS, optimism=is_corrected, **trials.arguments
     )
-    for figure, known in found.uncertainty.estimates.items():
+    for metric, known in found.uncertainty.estimates.items():
         for level in (0.5, 0.95):
-            interval = found.interval(figure, level=level)
-            assert interval.low <= interval.estimate <= interval.high, figure
-            assert known.limits[0] <= interval.low <= interval.high <= known.limits[1], figure
-            assert interval.corrected is None or interval.low <= interval.corrected <= interval.high, figure
+            interval = found.interval(metric, level=level)
+            assert interval.low <= interval.estimate <= interval.high, metric
+            assert known.limits[0] <= interval.low <= interval.high <= known.limits[1], metric
+            assert interval.corrected is None or interval.low <= interval.corrected <= interval.high, metric
 
 
 def test_of_many_errors_limits_are_those_of_the_normal_distribution():
@@ -89,13 +89,13 @@ def test_of_many_errors_limits_are_those_of_the_normal_distribution():
     )
     p_miss, p_fa = np.mean(tar < 0), np.mean(non >= 0)
     error = math.sqrt((p_miss * (1 - p_miss) + p_fa * (1 - p_fa)) / n)
-    for figure, expected in ((("p_miss", 0), math.sqrt(p_miss * (1 - p_miss) / n)), (("act_dcf", 0), error)):
-        interval = found.interval(figure)
+    for metric, expected in ((("p_miss", 0), math.sqrt(p_miss * (1 - p_miss) / n)), (("act_dcf", 0), error)):
+        interval = found.interval(metric)
         assert interval.estimate - interval.low == pytest.approx(1.96 * expected, rel=0.04)
         assert interval.high - interval.estimate == pytest.approx(1.96 * expected, rel=0.04)
-    for figure in ("eer", ("min_dcf", 1), ("act_dcf", 1), "prbep", "mean_act_dcf"):
-        interval = found.interval(figure)
-        assert interval.high - interval.low == pytest.approx(2 * 1.96 * interval.standard_error, rel=0.05), figure
+    for metric in ("eer", ("min_dcf", 1), ("act_dcf", 1), "prbep", "mean_act_dcf"):
+        interval = found.interval(metric)
+        assert interval.high - interval.low == pytest.approx(2 * 1.96 * interval.standard_error, rel=0.05), metric
 
 
 @pytest.mark.parametrize("level", [0.9, 0.95])
@@ -103,8 +103,8 @@ def test_without_errors_rates_have_wilson_limits_of_as_many_trials_as_units(leve
     scores, units = np.arange(3.0, 83.0), np.arange(80) % 40
     found = evaluate(scores, -scores, operating_points=[0.5, 0.01], tar_units=units, non_units=units, level=level)
     high = wilson(0.0, 40, 40, level)[1]
-    for figure in (("p_miss", 0), ("p_fa", 0), ("misleading_tar", 0), ("misleading_non", 0)):
-        interval = found.interval(figure)
+    for metric in (("p_miss", 0), ("p_fa", 0), ("misleading_tar", 0), ("misleading_non", 0)):
+        interval = found.interval(metric)
         assert (interval.low, interval.high, interval.method) == (0.0, pytest.approx(high), "Wilson limits by unit")
     parts = [(1.0, 0.0, (0.0, high))] * 2
     assert found.interval(("act_dcf", 0)).high == pytest.approx(mover(parts)[1])

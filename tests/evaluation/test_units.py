@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 
 from deciban import evaluate, evaluate_classes
 from deciban.errors import topic_of
-from deciban.evaluation import TwoClassFigures
+from deciban.evaluation import TwoClassMetrics
 from deciban.evaluation.curves import far_off
 from deciban.evaluation.one_system import shared_notes
 from deciban.evaluation.results import Results
@@ -207,5 +207,5 @@ def test_other_positive_scores_are_not_called_likelihood_ratios(seed):
     assert not noted(5 + tar / 10, 4 + non / 10)  # a ratio below 1000
     assert not noted(np.exp(tar), np.append(np.exp(non), -1e-9))
     assert not noted(np.exp(tar), np.exp(non + 8))  # most non-targets above 1
-    in_log10 = summarize(np.exp(tar), np.exp(non), figures=TwoClassFigures(axis="log10"))
+    in_log10 = summarize(np.exp(tar), np.exp(non), metrics=TwoClassMetrics(axis="log10"))
     assert not any(one.startswith(RATIOS) for one in evaluation_of(in_log10).notes)

@@ -11,7 +11,7 @@ from deciban.engines import Threads
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import QualityFusion
 from deciban.models.sources import mapped
-from deciban.trials.sources import Chunk, ShardSource, SourcePartition, TrialFields
+from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 from support.shards import Apart
 
 MEMORY = 1 << 28
@@ -30,7 +30,7 @@ class Measured(SourcePartition):
         """See `SourcePartition.read`."""
         own = tuple(self.scores[k] for k in wanted.systems)
         quality = {one: self.quality[one] for one in wanted.quality}
-        return Chunk(own, self.truth if wanted.truth else None, quality=quality)
+        return Batch(own, self.truth if wanted.truth else None, quality=quality)
 
 
 def trials(rng, n=6000):
@@ -45,7 +45,7 @@ def trials(rng, n=6000):
 def partitions_of(scores, truth, quality, rng):
     parts = np.split(rng.permutation(len(truth)), np.sort(rng.integers(0, len(truth), 5)))
     partitions = tuple(Measured(f"piece {k}", rows, scores, truth, quality) for k, rows in enumerate(parts))
-    return ShardSource("arrays", partitions, ("A", "B"), quality=tuple(quality))
+    return TrialSource("arrays", partitions, ("A", "B"), quality=tuple(quality))
 
 
 @pytest.mark.parametrize("sides", [("enroll", "test"), ("enroll", "test", "trial"), ("test",), ("trial",)])

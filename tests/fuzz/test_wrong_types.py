@@ -109,7 +109,7 @@ CALLS = {
     "OperatingPoint": (deciban.OperatingPoint, POINT),
     "evaluate": of_two_sets(deciban.evaluate, operating_points=[0.1], name="a"),
     "evaluate a frame": (deciban.evaluate, {"tar": FRAME, "score": "score", "label": "label", "trial": None}),
-    "summarize": of_two_sets(evaluation.summarize, figures=None),
+    "summarize": of_two_sets(evaluation.summarize, metrics=None),
     "evaluate_classes": (
         deciban.evaluate_classes,
         {**CLASSES, "classes": list("abc"), "prior": [0.2, 0.3, 0.5], "p_target": 0.5, "sample_weight": np.ones(60)},

@@ -27,7 +27,7 @@ def load(name):
     return json.loads((FOLDER / f"{name}.json").read_text())
 
 
-# Two classes: every figure is a fraction of counts until the last division.
+# Two classes: every metric is a fraction of counts until the last division.
 
 
 def blocks(tar, non):
@@ -76,7 +76,7 @@ def cllr(tar, non):
 
 
 def two_classes(tar, non, priors, ratios):
-    """All figures of `binary.json` at unit costs and these priors."""
+    """All metrics of `binary.json` at unit costs and these priors."""
     tar, non = ([float(x) for x in scores] for scores in (tar, non))
     n_tar, n_non = len(tar), len(non)
     bins = blocks(tar, non)
@@ -237,7 +237,7 @@ def decided(loglik, label, prior, costs):
 
 
 def many_classes(loglik, label):
-    """All figures of `multiclass.json` and `decisions.json`, by the names they have there."""
+    """All metrics of `multiclass.json` and `decisions.json`, by the names they have there."""
     n = loglik.shape[1]
     flat, rising = np.full(n, 1 / n), np.arange(1, n + 1) / (n * (n + 1) / 2)
     scale, offsets, best = affine(loglik, label, flat)

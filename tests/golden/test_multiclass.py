@@ -1,4 +1,4 @@
-"""Figures of many classes on which other programs agree; `multiclass.json` says which."""
+"""Metrics of many classes on which other programs agree; `multiclass.json` says which."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Figures on which public programs agree, at several priors; `public_scorers.json` says which, and how they ran."""
+"""Metrics on which public programs agree, at several priors; `public_scorers.json` says which, and how they ran."""
 
 import json
 import math

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.errors import FormatError
+from deciban.io.partitions.opening import open_trials
 from deciban.io.reader import read_contents
-from deciban.io.shards.opening import open_shards
 from deciban.io.source import refuse_doubles
 
 LINKS = {
@@ -17,7 +17,7 @@ LINKS = {
     "hard link": (os.link, "the same content as"),
     "symbolic link": (os.symlink, "is read twice, as"),
 }
-READERS = {"memory": read_contents, "partitions": open_shards}
+READERS = {"memory": read_contents, "partitions": open_trials}
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from deciban._files import ScratchFolder
 from deciban.errors import FormatError, InputError
 from deciban.io.recognition import is_summary_file
 from deciban.io.summary_files import (
-    ShardRecord,
+    PartitionRecord,
     SummaryHead,
     count_rows,
     head_of_all,
@@ -24,7 +24,7 @@ from deciban.io.summary_files import (
 
 
 def shard(name, n_trials=(2, 1)):
-    return ShardRecord(f"{name}.parquet", sum(n_trials), n_trials, name * 8, ("read  a   3 rows",))
+    return PartitionRecord(f"{name}.parquet", sum(n_trials), n_trials, name * 8, ("read  a   3 rows",))
 
 
 def head(*names, **about):

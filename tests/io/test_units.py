@@ -43,7 +43,7 @@ def submission(tmp_path):
 
 def test_the_primary_cost_is_that_of_the_plan(submission):
     folder, loglik, label = submission
-    points = preset("lre17").class_figures["p_target"]
+    points = preset("lre17").class_metrics["p_target"]
     found = evaluate_files(folder / "lre.tsv", folder / "lre.key", detection_llr=True, p_target=points)
     costs = [point.normalized for point in found.systems[0].points]
     assert np.mean(costs) == pytest.approx(c_primary(detection(loglik), label), rel=1e-12)

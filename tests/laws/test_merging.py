@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import InputError
-from deciban.evaluation import TwoClassFigures, evaluate, evaluation_of, merged, summarize
+from deciban.evaluation import TwoClassMetrics, evaluate, evaluation_of, merged, summarize
 from support.strategies import any_score
 
-FIGURES = TwoClassFigures([0.01, (0.5, 3, 1), 0.97])
+METRICS = TwoClassMetrics([0.01, (0.5, 3, 1), 0.97])
 WEIGHTS = {
     "none": None,
     "whole": lambda n, seed: np.random.default_rng(seed).integers(0, 4, n),
@@ -36,7 +36,7 @@ def partitions(draw, scores=any_score):
 def summary_of(score, label, weight, rows, **told):
     tar, non = rows & label, rows & ~label
     weights = {} if weight is None else {"tar_weights": weight[tar], "non_weights": weight[non]}
-    return summarize(score[tar], score[non], figures=FIGURES, **weights, **told)
+    return summarize(score[tar], score[non], metrics=METRICS, **weights, **told)
 
 
 def numbers(value):
@@ -74,7 +74,7 @@ def test_parts_add_up_to_the_whole_to_the_bit(kind, parts, seed, way):
         "right": lambda: functools.reduce(lambda one, two: two + one, partitions),
     }[way]()
     weights = {} if weight is None else {"tar_weights": weight[label], "non_weights": weight[~label]}
-    whole = evaluate(score[label], score[~label], operating_points=FIGURES, **weights)
+    whole = evaluate(score[label], score[~label], operating_points=METRICS, **weights)
     found = evaluation_of(together)
     expected = numbers(whole)
     for name, value in numbers(found).items():
@@ -94,7 +94,7 @@ def test_fractional_weights_add_up_to_rounding(parts, seed):
     weight = WEIGHTS["fractional"](len(score), seed)
     together = evaluation_of(merged(summary_of(score, label, weight, part == k) for k in range(5)))
     weights = {"tar_weights": weight[label], "non_weights": weight[~label]}
-    whole = evaluate(score[label], score[~label], operating_points=FIGURES, **weights)
+    whole = evaluate(score[label], score[~label], operating_points=METRICS, **weights)
     for name in ("n_tar", "n_non", "n_tied", "eer", "auc", "cllr", "min_cllr", "prbep"):
         np.testing.assert_allclose(getattr(together, name), getattr(whole, name), rtol=1e-12, atol=1e-14)
     for one, two in zip(together.operating_points, whole.operating_points, strict=True):
@@ -127,7 +127,7 @@ def test_an_evaluation_needs_both_classes():
 
 
 def test_parts_that_were_asked_for_different_things_do_not_merge():
-    one, two = (summarize([1.0], [0.0], figures=TwoClassFigures([p])) for p in (0.01, 0.05))
+    one, two = (summarize([1.0], [0.0], metrics=TwoClassMetrics([p])) for p in (0.01, 0.05))
     with pytest.raises(InputError, match=r"has operating points p_target 0.01, the one at index 1 has .*0.05"):
         one + two
     with pytest.raises(InputError, match="none given"):

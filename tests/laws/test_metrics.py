@@ -40,7 +40,7 @@ STEPS = {
     "eer_threshold": metrics.eer_threshold,
     "min_dcf_threshold": lambda tar, non, **kw: metrics.min_dcf_threshold(tar, non, p_target=[0.1, 0.5], **kw),
 }
-"""They jump where one figure passes another, which the rounding of fractional weights may do."""
+"""They jump where one metric passes another, which the rounding of fractional weights may do."""
 COUNTS = {"prbep": metrics.prbep, "dr30": lambda tar, non, **kw: metrics.dr30(tar, non, n_errors=3, **kw)}
 LOG_4, LOG_5_2 = np.log(4), np.log(2.5)
 LEVELS = {

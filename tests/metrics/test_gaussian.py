@@ -1,4 +1,4 @@
-"""Figures of Gaussian populations: closed forms against each other and against large samples."""
+"""Metrics of Gaussian populations: closed forms against each other and against large samples."""
 
 import numpy as np
 import pytest

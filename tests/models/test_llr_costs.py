@@ -7,7 +7,7 @@ from deciban.core.expected import mixed
 from deciban.engines import Threads
 from deciban.fusion import LinearFusion
 from deciban.models.score_model import costs_of_mapped
-from deciban.trials.sources import Chunk
+from deciban.trials.sources import Batch
 from support.shards import source_of
 
 
@@ -29,6 +29,6 @@ def test_costs_by_a_rule_are_those_of_all_llrs_at_once(rule, weighted):
 def test_logarithmic_costs_of_what_a_map_makes_of_scores():
     rng = np.random.default_rng(2)
     truth, score = np.arange(100) < 40, rng.normal(size=100)
-    costs = costs_of_mapped(lambda own: 2.0 * own, Chunk((score,), truth))
+    costs = costs_of_mapped(lambda own: 2.0 * own, Batch((score,), truth))
     expected = np.mean(np.logaddexp(0.0, -2.0 * score[truth])) + np.mean(np.logaddexp(0.0, 2.0 * score[~truth]))
     assert mixed(*costs.of_class, 0.0) == pytest.approx(0.5 * expected, rel=1e-14)

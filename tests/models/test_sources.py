@@ -26,7 +26,7 @@ from deciban.engines import Threads
 from deciban.engines.units import look_at_units
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion
-from deciban.trials.sources import ShardSource
+from deciban.trials.sources import TrialSource
 from deciban.trials.speakers import BatchUnits
 from support.shards import Apart, ArrayPartition, source_of
 
@@ -54,7 +54,7 @@ def weighted(source, weight_of):
         ArrayPartition(one.name, one.n_rows, one.scores, one.truth, None, weight_of(one.scores[0]))
         for one in source.partitions
     ]
-    return ShardSource(source.name, tuple(partitions), source.systems, has_weights=True)
+    return TrialSource(source.name, tuple(partitions), source.systems, has_weights=True)
 
 
 def names(n):
@@ -172,7 +172,7 @@ def test_the_order_of_partitions_and_the_number_of_threads_change_nothing_that_c
     rng = np.random.default_rng(6)
     scores, truth = systems(rng)
     source = source_of(scores.T, truth, rng, n_partitions=12, systems=names(3))
-    back = ShardSource(source.name, source.partitions[::-1], source.systems)
+    back = TrialSource(source.name, source.partitions[::-1], source.systems)
     one, other = (LinearFusion().fit_source(s, Threads(n), MEMORY) for s, n in ((source, 1), (back, 3)))
     np.testing.assert_allclose(one.weights_, other.weights_, rtol=1e-13)
     assert one.training_.results["objective"] == pytest.approx(other.training_.results["objective"], rel=1e-15)

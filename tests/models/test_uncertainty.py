@@ -23,7 +23,7 @@ from deciban.errors import DecibanWarning, FormatError, InputError
 from deciban.fusion import SubsetFusion
 from deciban.models.model import JackknifeMaps
 from deciban.models.sources import SourceTrials
-from deciban.trials.sources import Chunk, in_memory
+from deciban.trials.sources import Batch, in_memory
 from support.resampled import all_by_all
 
 PARAMETRIC = [
@@ -304,7 +304,7 @@ def test_beta_at_its_limit_has_none():
 
 
 def test_only_units_of_trials_that_count():
-    chunk = Chunk(
+    chunk = Batch(
         (np.arange(3.0),), np.array([True, False, False]), TrialUnits.checked(["a", "b", "c"], 3), np.array([1, 0, 2])
     )
     data, units = SourceTrials(in_memory(chunk), None, None, chunk.units).of_units()

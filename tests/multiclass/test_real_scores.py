@@ -36,7 +36,7 @@ def test_figures_agree_with_their_definitions(cifar10, name):
 
 
 def test_skewed_proportions_hardly_move_class_averages(cifar10):
-    """`tst_p` is a part of `tst` with other proportions: figures are class means and change by sampling only."""
+    """`tst_p` is a part of `tst` with other proportions: metrics are class means and change by sampling only."""
     even, skewed = (multiclass.calibration_analysis(*cifar10[name]) for name in ("tst", "tst_p"))
     assert skewed.total == pytest.approx(even.total, rel=0.15)
     assert skewed.minimum == pytest.approx(even.minimum, rel=0.15)

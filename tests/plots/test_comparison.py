@@ -28,7 +28,7 @@ def test_forest_shows_shares_of_the_greater_figure(two):
     drawn = intervals_of(ax)
     assert len(drawn) == len(labels)
     for (places, _, _), words in zip(drawn, labels, strict=True):
-        (one,) = [row for row in two.pairs[0].figures if row.words == words]
+        (one,) = [row for row in two.pairs[0].metrics if row.words == words]
         low, middle, high = np.array([one.interval.low, one.interval.estimate, one.interval.high]) / max(one.values)
         assert places == pytest.approx([low, middle, high])
     bottom, top = ax.get_ylim()
@@ -36,15 +36,15 @@ def test_forest_shows_shares_of_the_greater_figure(two):
 
 
 def test_forest_of_one_figure_has_a_row_for_each_pair(three):
-    ax = deciban.plots.forest(three, figure="cllr")
+    ax = deciban.plots.forest(three, metric="cllr")
     assert [text.get_text() for text in ax.get_yticklabels()] == list(map(str, three.pairs))
     expected = [three.difference("cllr", *pair.names) for pair in three.pairs]
     middles = [places[1] for places, _, _ in intervals_of(ax)]
     assert middles == pytest.approx([one.estimate for one in expected])
     assert ax.get_xlabel() == "Difference of Cllr"
     assert ax.get_legend() is None
-    assert deciban.plots.forest(three, figure="min_dcf").get_xlabel().startswith("Difference of minDCF")
-    assert deciban.plots.forest(three, figure="eer").get_xlabel() == "Difference of EER (ROCCH) (%)"
+    assert deciban.plots.forest(three, metric="min_dcf").get_xlabel().startswith("Difference of minDCF")
+    assert deciban.plots.forest(three, metric="eer").get_xlabel() == "Difference of EER (ROCCH) (%)"
 
 
 def test_pairs_have_colours_and_do_not_hide_each_other(three):
@@ -78,6 +78,6 @@ def test_by_name_and_on_given_axes(two, three):
 
 def test_what_is_not_there_is_named(two):
     with pytest.raises(InputError, match="no speed"):
-        deciban.plots.forest(two, figure="speed")
+        deciban.plots.forest(two, metric="speed")
     with pytest.raises(InputError, match="no such curve"):
         deciban.plots.difference_curve(two, curves=["c_avg"])

@@ -21,7 +21,7 @@ def evaluated(**options):
 
 def test_each_row_is_a_figure_with_its_interval():
     results = evaluated(equalize="sex")
-    ax = plots.by_condition(results, figure="cllr")
+    ax = plots.by_condition(results, metric="cllr")
     assert [text.get_text() for text in ax.get_yticklabels()] == ["pooled", "sex f", "sex m", "equalized"]
     first = results.conditions[0]
     shown = [first.pooled, *first.partitions[0].evaluated, first.equalized[0].found]
@@ -34,7 +34,7 @@ def test_each_row_is_a_figure_with_its_interval():
 
 def test_conditions_without_figures_have_no_mark():
     only = dict(FRAME, sex=np.where(np.array(FRAME["label"]) == 1, "f", FRAME["sex"]))
-    ax = plots.by_condition(deciban.evaluate(only, score=["a"], by="sex"), figure="act_dcf")
+    ax = plots.by_condition(deciban.evaluate(only, score=["a"], by="sex"), metric="act_dcf")
     assert len(ax.get_yticks()) == 3
     assert len(ax.lines) == 1 + 2 * 2  # all trials, and those of f
     assert ax.get_xlabel() == "actDCF at p_target 0.01"
@@ -59,7 +59,7 @@ def texts_in(ax):
 
 def test_a_map_of_one_system_has_a_column_for_each_figure():
     results = evaluated(score=["a"])
-    ax = plots.condition_map(results, figures=["eer", "cllr"])
+    ax = plots.condition_map(results, metrics=["eer", "cllr"])
     one = results.conditions[0]
     found = [one.pooled, *one.partitions[0].evaluated]
     for row, figures in enumerate(found):
@@ -72,12 +72,12 @@ def test_a_map_of_one_system_has_a_column_for_each_figure():
 def test_a_map_of_ten_systems_shares_one_scale():
     frame = dict(FRAME, **{f"s{k}": np.linspace(-2, 2 + k, 40) for k in range(10)})
     results = deciban.evaluate(frame, score=[f"s{k}" for k in range(10)], by="sex")
-    ax = plots.condition_map(results, figures="min_cllr")
+    ax = plots.condition_map(results, metrics="min_cllr")
     found = np.array([[one.min_cllr for one in (s.pooled, *s.partitions[0].evaluated)] for s in results.conditions]).T
     np.testing.assert_allclose(ax.collections[0].get_array().reshape(3, 10), found / found.max())
     assert [text.get_text() for text in ax.get_xticklabels()] == [f"s{k}" for k in range(10)]
     with pytest.raises(InputError, match="2 metrics of 10 systems"):
-        plots.condition_map(results, figures=["eer", "cllr"])
+        plots.condition_map(results, metrics=["eer", "cllr"])
 
 
 def test_letters_in_a_map_stand_out_and_what_is_lacking_is_a_dash():
@@ -90,5 +90,5 @@ def test_letters_in_a_map_stand_out_and_what_is_lacking_is_a_dash():
 
 def test_infinite_figures_are_written_in_a_map():
     frame = dict(FRAME, a=np.where(np.arange(40) == 2, -np.inf, FRAME["a"]))
-    ax = plots.condition_map(deciban.evaluate(frame, score=["a"], by="sex"), figures=["cllr"])
+    ax = plots.condition_map(deciban.evaluate(frame, score=["a"], by="sex"), metrics=["cllr"])
     assert texts_in(ax)[0, 0] == "∞"

@@ -20,16 +20,16 @@ def test_many_pairs_have_a_row_each_and_figures_a_panel(size):
     panels = first.figure.axes
     assert [text.get_text() for text in first.get_yticklabels()] == list(map(str, six.pairs))
     assert (len(six.pairs), len({round(one.get_position().y0, 3) for one in panels})) == (15, 2 if size else 1)
-    shown = [one for one in six.pairs[0].figures if one.relative is not None]
+    shown = [one for one in six.pairs[0].metrics if one.relative is not None]
     assert [one.get_title().replace("\n", " ") for one in panels] == [one.words for one in shown]
     for panel, one in zip(panels, shown, strict=True):
-        expected = [next(row for row in pair.figures if row.figure == one.figure).relative for pair in six.pairs]
+        expected = [next(row for row in pair.metrics if row.metric == one.metric).relative for pair in six.pairs]
         drawn = intervals_of(panel)
         assert [[middle, low, high] for (low, middle, high), _, _ in drawn] == [
             pytest.approx(found) for found in expected
         ]
         assert [row for _, row, _ in drawn] == list(range(15))
-    assert len(deciban.plots.forest(six, figure="eer").figure.axes) == 1
+    assert len(deciban.plots.forest(six, metric="eer").figure.axes) == 1
 
 
 def test_more_than_four_pairs_have_a_panel_each():

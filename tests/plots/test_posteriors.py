@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import InputError, plots
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 from support.commands import terminal
 from support.evaluated import gaussian, recognizer
 from support.score_files import write_score_files
@@ -40,7 +40,7 @@ def test_calibrated_scores_lie_near_the_diagonal():
 
 
 def test_the_prior_is_said():
-    figures = TwoClassFigures(posteriors_at=0.02)
+    figures = TwoClassMetrics(posteriors_at=0.02)
     ax = plots.reliability(evaluate([1.0, 2.0, -1.0], [0.0, 1.0, -1.0], operating_points=figures))
     assert ax.get_xlabel() == "Posterior probability of a target, at prior 0.02"
     assert plots.reliability(recognizer(3)).get_xlabel().endswith("at flat prior")

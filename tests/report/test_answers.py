@@ -1,4 +1,4 @@
-"""Every rule that turns figures into an answer, on both sides of its limit."""
+"""Every rule that turns metrics into an answer, on both sides of its limit."""
 
 import math
 from dataclasses import replace
@@ -45,7 +45,7 @@ SOUND = SystemFacts(
     n_units=100,
     noun="speaker",
     width=0.2,
-    main_figure="EER",
+    main_metric="EER",
 )
 
 
@@ -95,7 +95,7 @@ def test_reversed_scores_are_no_matter_of_calibration():
 
 
 @pytest.mark.parametrize(
-    ("figures", "answer"),
+    ("metrics", "answer"),
     [
         ({"cllr": 0.105}, ("yes", "good")),  # 4.8 % of Cllr
         ({"cllr": 0.108, "mended": 0.1}, ("yes", "good")),  # 0.9 % of what the scores hold
@@ -111,12 +111,12 @@ def test_reversed_scores_are_no_matter_of_calibration():
         ({"min_cllr": math.nan, "cllr": 1.5, "mended": math.nan, "scale": None}, ("no", "bad")),
     ],
 )
-def test_numbers_are_taken_at_their_word_where_bad_calibration_takes_little(figures, answer):
-    assert verdict(calibrated, **figures) == answer
+def test_numbers_are_taken_at_their_word_where_bad_calibration_takes_little(metrics, answer):
+    assert verdict(calibrated, **metrics) == answer
 
 
 @pytest.mark.parametrize(
-    ("figures", "words"),
+    ("metrics", "words"),
     [
         ({"scale": 0.39}, "Overconfident: its llrs are 2.6 times too extreme (best scale 0.39)."),
         ({"scale": 0.79}, "Overconfident: its llrs are 1.3 times too extreme (best scale 0.79)."),
@@ -125,8 +125,8 @@ def test_numbers_are_taken_at_their_word_where_bad_calibration_takes_little(figu
         ({"scale": 0.81}, "A scale and an offset would not correct this"),
     ],
 )
-def test_how_scores_are_off_is_said(figures, words):
-    said = calibrated(replace(SOUND, cllr=0.4, mended=0.1, **figures)).sentences
+def test_how_scores_are_off_is_said(metrics, words):
+    said = calibrated(replace(SOUND, cllr=0.4, mended=0.1, **metrics)).sentences
     assert any(line.startswith(words) for line in said)
     assert len(said) == 2
 
@@ -143,7 +143,7 @@ def test_failures_come_before_weak_spots():
 
 
 @pytest.mark.parametrize(
-    ("figures", "answer", "words"),
+    ("metrics", "answer", "words"),
     [
         ({}, ("yes", "good"), "Intervals rest on 100 speakers."),
         ({"n_units": 30}, ("yes", "good"), "Intervals rest on 30 speakers."),
@@ -154,14 +154,14 @@ def test_failures_come_before_weak_spots():
         ({"n_units": None, "scarce": ("few",)}, ("unknown", "fair"), "few"),
     ],
 )
-def test_data_are_enough_by_errors_units_and_intervals(figures, answer, words):
-    found = enough(replace(SOUND, **figures))
+def test_data_are_enough_by_errors_units_and_intervals(metrics, answer, words):
+    found = enough(replace(SOUND, **metrics))
     assert (found.verdict, found.mood) == answer
     assert words in " ".join(found.sentences)
 
 
 @pytest.mark.parametrize(
-    ("figures", "verdict"),
+    ("metrics", "verdict"),
     [
         ({}, "use it"),
         ({"cllr": 0.3, "mended": 0.1}, "calibrate"),
@@ -175,8 +175,8 @@ def test_data_are_enough_by_errors_units_and_intervals(figures, answer, words):
         ),
     ],
 )
-def test_steps_follow_from_the_answers(figures, verdict):
-    facts = replace(SOUND, **figures)
+def test_steps_follow_from_the_answers(metrics, verdict):
+    facts = replace(SOUND, **metrics)
     answers = [ask(facts) for ask in QUESTIONS]
     assert [answer.question for answer in answers[:2]] == [APART, CALIBRATED]
     assert answers[3].question == ENOUGH
@@ -186,7 +186,7 @@ def test_steps_follow_from_the_answers(figures, verdict):
 
 
 @pytest.mark.parametrize(
-    ("figures", "answer"),
+    ("metrics", "answer"),
     [
         ({}, ("at none of the operating points", "good")),
         ({"failures": ("At p_target 0.5 worse.",)}, ("at some priors", "bad")),
@@ -197,20 +197,20 @@ def test_steps_follow_from_the_answers(figures, verdict):
         ({"idle": ("At p_target 0.01 little.",)}, ("may save little at operating points", "fair")),
     ],
 )
-def test_where_it_fails_promises_nothing_that_figures_do_not_bear(figures, answer):
-    assert verdict(fails, **figures) == answer
+def test_where_it_fails_promises_nothing_that_figures_do_not_bear(metrics, answer):
+    assert verdict(fails, **metrics) == answer
 
 
 @pytest.mark.parametrize(
-    ("figures", "answer"),
+    ("metrics", "answer"),
     [
         ({}, ("too few trials", "unknown")),
         ({"cllr": 0.7, "min_cllr": 0.0, "scale": None, "mended": math.nan}, ("too few trials", "unknown")),
         ({"cllr": 0.9, "mended": 0.11, "scale": 0.2}, ("no", "bad")),
     ],
 )
-def test_few_trials_are_believed_only_where_they_are_far_off(figures, answer):
-    assert verdict(calibrated, **{"are_too_few": True, "n_rarest": 20.0, **figures}) == answer
+def test_few_trials_are_believed_only_where_they_are_far_off(metrics, answer):
+    assert verdict(calibrated, **{"are_too_few": True, "n_rarest": 20.0, **metrics}) == answer
 
 
 def test_too_few_trials_are_not_enough_whatever_their_units():

@@ -82,8 +82,8 @@ def test_cells_are_the_figures_and_differences_theirs():
 
 def test_nothing_changes_by_calibration_but_calibration():
     found = lines(comparison(before=SETS["before"]))
-    for figure in ("minDCF, p_target 0.1", "min Cllr"):
-        assert found[figure][-1] == "0.000"
+    for metric in ("minDCF, p_target 0.1", "min Cllr"):
+        assert found[metric][-1] == "0.000"
     assert found["EER (ROCCH)"][-1] == "0.00 pp"
     assert found["Cllr"][-1].startswith("\N{MINUS SIGN}")
 
@@ -144,8 +144,8 @@ def test_a_page_without_them_is_as_ever(page):
 
 def test_before_and_after_alone(monkeypatch):
     asked = []
-    figure = {"title": "t", "caption": "c", "alt": "a", "source": "data:,"}
-    monkeypatch.setattr(page_module, "picture", lambda drawing, *_: asked.append(drawing) or figure)
+    metric = {"title": "t", "caption": "c", "alt": "a", "source": "data:,"}
+    monkeypatch.setattr(page_module, "picture", lambda drawing, *_: asked.append(drawing) or metric)
     text = Reader(render(SETS["results"], before=SETS["before"], model=MODEL)).text
     assert "Before and after calibration" in text
     assert "after \N{MINUS SIGN} before" in text

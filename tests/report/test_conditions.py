@@ -1,4 +1,4 @@
-"""The section of a page by condition: the numbers of the results, conditions without figures, one plot for many."""
+"""The section of a page by condition: the numbers of the results, conditions without metrics, one plot for many."""
 
 import numpy as np
 import pytest

@@ -29,8 +29,8 @@ def test_pairs_are_those_of_a_comparison_of_all():
     found, expected = pairs_of(results), compare_results(results).pairs[0]
     (pair,) = found["pairs"]
     assert pair["of"] == [0, 1]
-    assert len(pair["rows"]) == len(expected.figures)
-    for row, one in zip(pair["rows"], expected.figures, strict=True):
+    assert len(pair["rows"]) == len(expected.metrics)
+    for row, one in zip(pair["rows"], expected.metrics, strict=True):
         assert float(row[1].replace(",", "")) == pytest.approx(one.values[0] * (100 if "%" in row[0] else 1), abs=0.006)
         assert row[3].startswith("\N{MINUS SIGN}" if one.interval.estimate < 0 else ("+", "0"))
     for curve, one in zip(pair["curves"], expected.curves, strict=True):

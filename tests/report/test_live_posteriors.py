@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 from deciban.evaluation.bands import consistency_of
 from deciban.report.live import posterior_data
 
@@ -12,7 +12,7 @@ from deciban.report.live import posterior_data
 def one():
     rng = np.random.default_rng(4)
     return evaluate(
-        rng.normal(1, 1.5, 200), rng.normal(-1, 1.5, 900), operating_points=TwoClassFigures(posteriors_at=0.2)
+        rng.normal(1, 1.5, 200), rng.normal(-1, 1.5, 900), operating_points=TwoClassMetrics(posteriors_at=0.2)
     )
 
 

@@ -77,7 +77,7 @@ def test_what_systems_are_worth_is_drawn_where_one_was_left_out(both):
     fusion = train_files(both.paths, both.key, both.fusion()).model
     files, page = {"train": both.paths, "train_key": both.key}, both.folder / "page.html"
     shown = write_report(ReportRequest(both.paths, both.key, page, model=fusion, **files), Options())
-    found = shown.figures
+    found = shown.metrics
     assert [one.name for one in found.without] == ["b", "a"]
     losses = worth_of_systems(found.names, found.whole, found.without)
     assert titles(worth_pictures(losses, both.name, 0.9)) == ["Contribution of each system"]

@@ -107,8 +107,8 @@ def test_numbers_notes_and_conventions_are_there(results, page, reader):
             assert note in reader.text
         assert words.scarce_errors(system) in reader.text
     assert "Cllr is infinite" in reader.text
-    for figure in (f"{100 * good.eer:.2f} %", f"{good.cllr:.3f}", f"{bad.min_cllr:.3f}", "∞", "3,001", "0.09174"):
-        assert figure in reader.text
+    for metric in (f"{100 * good.eer:.2f} %", f"{good.cllr:.3f}", f"{bad.min_cllr:.3f}", "∞", "3,001", "0.09174"):
+        assert metric in reader.text
     for label in ("EER (ROCCH)", "minDCF", "actDCF", "p_target 0.01, costs 10:1", "mean over points", "PRBEP"):
         assert label in reader.text
     assert 'class="few">fewer than 30 false alarms<' in page

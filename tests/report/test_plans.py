@@ -35,6 +35,6 @@ def test_primary_numbers_may_have_no_interval():
     one = primary_of(
         preset("sre12"), evaluate(rng.normal(3, 2, 60), rng.normal(-3, 2, 60), operating_points=points, **units)
     )
-    assert one.figure.of.uncertainty is not None
-    assert one.figure.interval is None
-    assert one.figure.to_dict() == {"value": one.value, "interval": None}
+    assert one.metric.of.uncertainty is not None
+    assert one.metric.interval is None
+    assert one.metric.to_dict() == {"value": one.value, "interval": None}

@@ -1,6 +1,6 @@
 """Rows of the tables."""
 
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 from deciban.evaluation.one_system import WithInterval
 from deciban.report import tables
 from deciban.report import tables as words
@@ -11,9 +11,9 @@ NAMES = ["#111111", "#222222"]
 
 def test_summary_formats_every_figure(results):
     system = results.systems[0]
-    (figures,) = tables.summary([system])
+    (metrics,) = tables.summary([system])
     first, second = system.operating_points
-    assert tuple(figures.values()) == (
+    assert tuple(metrics.values()) == (
         f"{100 * system.eer:.2f} %",
         f"{first.min_dcf:.3f}",
         f"{first.act_dcf:.3f}",
@@ -46,7 +46,7 @@ def test_systems_stand_side_by_side_as_far_as_there_is_room():
 
 def test_every_figure_has_its_name(results):
     names = list(tables.summary(results.systems)[0])
-    assert len(names) == len(tables.figures_of(results.systems[0], tables.points_of(results.systems)))
+    assert len(names) == len(tables.metrics_of(results.systems[0], tables.points_of(results.systems)))
     assert names[3:5] == [f"{what}, {results.systems[0].operating_points[1]}" for what in ("minDCF", "actDCF")]
 
 
@@ -58,8 +58,8 @@ def test_infinite_figures(results):
 
 
 def test_one_point_has_no_mean():
-    (figures,) = tables.summary([evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])])
-    assert tuple(figures.values()) == (
+    (metrics,) = tables.summary([evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])])
+    assert tuple(metrics.values()) == (
         "16.67 %", "0.333", "1.000", "0.694", "0.333", "0.361", "0.9444", "0.5", "3", "3", "2",
     )  # fmt: skip
 
@@ -68,7 +68,7 @@ def test_systems_with_different_points():
     """Where a system was not evaluated there is a dash, not a number of another point."""
     systems = [evaluate([1.0], [0.0], operating_points=[0.5]), evaluate([1.0], [0.0], operating_points=[0.1, 0.5])]
     assert tables.points_of(systems) == ["p_target 0.5", "p_target 0.1"]
-    first, second = (list(figures.values()) for figures in tables.summary(systems))
+    first, second = (list(metrics.values()) for metrics in tables.summary(systems))
     assert first[3:5] == [tables.MISSING, tables.MISSING]
     assert tables.MISSING not in second
 
@@ -99,7 +99,7 @@ def test_both_kinds_of_error_may_be_few():
 
 
 def test_a_rule_of_ones_own_has_rows():
-    one = evaluate([1.0, 3.0, -1.0], [0.0, -2.0], operating_points=TwoClassFigures(rule=ThresholdWeights([0.5])))
+    one = evaluate([1.0, 3.0, -1.0], [0.0, -2.0], operating_points=TwoClassMetrics(rule=ThresholdWeights([0.5])))
     (shown,) = tables.summary([one])
     (first, *_), found = one.requested.rule_costs, one.requested.rule_costs[0].to_dict()
     at = f"by the custom rule, prior {first.p_target:g}"

@@ -1,4 +1,4 @@
-"""Information delivered and lost, capacity: against the figures of other modules, and channels that are known."""
+"""Information delivered and lost, capacity: against the metrics of other modules, and channels that are known."""
 
 import math
 from decimal import Decimal, localcontext
@@ -10,7 +10,7 @@ from scipy.stats import entropy
 
 from deciban import InputError, metrics, multiclass
 from deciban.evaluation import evaluate_classes
-from deciban.evaluation.multiclass.problem_sums import ClassFigures
+from deciban.evaluation.multiclass.problem_sums import ClassMetrics
 from deciban.evaluation.multiclass.summary import summarize_classes
 from deciban.multiclass.tables import ScoredClasses
 from deciban.rules import (
@@ -192,4 +192,4 @@ def test_scores_that_say_nothing_have_no_capacity_and_who_does_not_ask_gets_none
     assert nothing.to_dict()["capacity"]["bits"] == 0.0
     assert "capacity" not in evaluate_classes(loglik, label).to_dict()
     with pytest.raises(InputError, match="capacity: this search needs all trials in memory"):
-        summarize_classes(loglik, label, figures=ClassFigures(capacity=True))
+        summarize_classes(loglik, label, metrics=ClassMetrics(capacity=True))

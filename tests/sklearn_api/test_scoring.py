@@ -1,4 +1,4 @@
-"""Figures in the order (y_true, score), checked against those of scikit-learn that are the same by another road."""
+"""Metrics in the order (y_true, score), checked against those of scikit-learn that are the same by another road."""
 
 import pickle
 from functools import partial
@@ -115,15 +115,15 @@ def test_min_dcf_is_the_least_cost_over_all_thresholds(trials, point):
 def test_scorers_choose_among_settings(trials):
     y, llr, _ = trials
     X = llr[:, None]
-    for chosen, figure in ((eer_scorer, eer_score), (scorer(min_dcf, p_target=0.1), partial(min_dcf, p_target=0.1))):
+    for chosen, metric in ((eer_scorer, eer_score), (scorer(min_dcf, p_target=0.1), partial(min_dcf, p_target=0.1))):
         found = cross_val_score(LinearFusion(), X, y, scoring=chosen, cv=3)
         search = GridSearchCV(LinearFusion(), {"ridge": [0.0, 1.0]}, scoring=chosen, cv=3).fit(X, y)
         assert search.cv_results_["mean_test_score"][0] == pytest.approx(found.mean())
-        assert chosen(LinearFusion().fit(X, y), X, y) == -figure(y, llr)
+        assert chosen(LinearFusion().fit(X, y), X, y) == -metric(y, llr)
         assert pickle.loads(pickle.dumps(chosen))(  # noqa: S301  # our own
             LinearFusion().fit(X, y), X, y
-        ) == -figure(y, llr)
-        assert getattr(figure, "func", figure).__name__ in repr(chosen)
+        ) == -metric(y, llr)
+        assert getattr(metric, "func", metric).__name__ in repr(chosen)
 
 
 def test_scorers_know_which_class_a_decision_function_favours(trials):
@@ -132,11 +132,11 @@ def test_scorers_know_which_class_a_decision_function_favours(trials):
     numbers, named = LinearFusion().fit(X, y), LinearFusion().fit(X, words)
     for chosen in (cllr_scorer, min_cllr_scorer, eer_scorer):
         assert chosen(named, X, words) == pytest.approx(chosen(numbers, X, y), rel=1e-12)
-    for figure in (dcf, min_dcf):
-        with pytest.raises(InputError, match=rf"pos_label: costs depend.*scorer\({figure.__name__}, pos_label="):
-            scorer(figure, p_target=0.1)(named, X, words)
-        found = scorer(figure, p_target=0.1, pos_label="bonafide")(named, X, words)
-        assert found == pytest.approx(scorer(figure, p_target=0.1)(numbers, X, y), rel=1e-12)
+    for metric in (dcf, min_dcf):
+        with pytest.raises(InputError, match=rf"pos_label: costs depend.*scorer\({metric.__name__}, pos_label="):
+            scorer(metric, p_target=0.1)(named, X, words)
+        found = scorer(metric, p_target=0.1, pos_label="bonafide")(named, X, words)
+        assert found == pytest.approx(scorer(metric, p_target=0.1)(numbers, X, y), rel=1e-12)
 
 
 @pytest.mark.parametrize("metric", [cllr_score, min_cllr_score, eer_score, partial(dcf, p_target=0.5)])
@@ -151,9 +151,9 @@ def test_probabilities_are_noticed():
     rng = np.random.default_rng(4)
     y = np.arange(100) % 2
     probability = np.clip(0.3 + 0.4 * y + rng.normal(0, 0.2, 100), 0.01, 0.99)
-    for figure in (cllr_score, lambda *given: dcf(*given, p_target=0.1)):
+    for metric in (cllr_score, lambda *given: dcf(*given, p_target=0.1)):
         with pytest.warns(DecibanWarning, match="llr_from_probability") as told:
-            figure(y, probability)
+            metric(y, probability)
         assert len(told) == 1
         assert told[0].filename == __file__
     min_cllr_score(y, probability)  # takes any scores

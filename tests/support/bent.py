@@ -55,7 +55,7 @@ def bending(function):
     return wrong
 
 
-def pytest_configure():
+def pytest_conmetric():
     """Put the bent one in the place of the other, wherever it was imported."""
     package, name = os.environ["BENT"].split(".")
     for one in (

@@ -3,7 +3,7 @@
 import numpy as np
 
 RELATIVE = 1e-9
-"""Sums are added up in another order; figures near 0 are differences of larger ones."""
+"""Sums are added up in another order; metrics near 0 are differences of larger ones."""
 
 OF_CELLS = {("information", 1): 2e-5}
 """Of many trials in narrow cells, which depend on what is counted as a trial: see `deciban.evaluation.Curves`."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from deciban.errors import FormatError
-from deciban.trials.sources import Chunk, ShardSource, SourcePartition
+from deciban.trials.sources import Batch, SourcePartition, TrialSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class HeldTrials(SourcePartition):
         if self.harm == "slow":
             time.sleep(0.05)
             Path(self.once).touch()
-        return Chunk((self.scores,) * len(wanted.systems), self.truth if wanted.truth else None)
+        return Batch((self.scores,) * len(wanted.systems), self.truth if wanted.truth else None)
 
     def _first_time(self):
         try:
@@ -54,7 +54,7 @@ def held(scores, truth, cuts, harms=None):
     for at, own in enumerate(np.split(np.arange(len(scores)), cuts)):
         harm = (harms or {}).get(at, ())
         partitions.append(HeldTrials(f"shard {at}", len(own), scores[own], truth[own], *harm))
-    return ShardSource("held", tuple(partitions), ("first",), is_double=scores.dtype == np.float64)
+    return TrialSource("held", tuple(partitions), ("first",), is_double=scores.dtype == np.float64)
 
 
 def some_trials(n, seed, *, dtype=np.float32, share=0.03):

@@ -10,7 +10,7 @@ import pyarrow as pa
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines import Threads
 from deciban.trials.names import encode
-from deciban.trials.sources import Chunk, ShardSource, SourcePartition
+from deciban.trials.sources import Batch, SourcePartition, TrialSource
 
 
 class Apart(Threads):
@@ -48,7 +48,7 @@ class ArrayPartition(SourcePartition):
 
     def read(self, wanted):
         """Give what is wanted."""
-        return Chunk(
+        return Batch(
             tuple(self.scores[k] for k in wanted.systems),
             self.truth if wanted.truth else None,
             self.units if wanted.units else None,
@@ -81,4 +81,4 @@ def source_of(
     about |= {"has_weights": weights is not None}
     if groups is not None:
         about["groups"] = ("left", "right")[: len(groups)]
-    return ShardSource("arrays", tuple(partitions), tuple(systems), **about)
+    return TrialSource("arrays", tuple(partitions), tuple(systems), **about)

@@ -1,4 +1,4 @@
-"""Figures as Arrow tables and data frames are those of the results, infinite ones included."""
+"""Metrics as Arrow tables and data frames are those of the results, infinite ones included."""
 
 import dataclasses
 import math
@@ -43,7 +43,7 @@ def test_a_row_for_each_class():
     frame = MANY.to_frame("class")
     assert frame["class"].tolist() == list("wxyz")
     assert frame["error_rate"].tolist() == MANY.class_error_rates.tolist()
-    assert frame["min_cllr"].tolist() == [figures["min_cllr"] for figures in MANY.detectors.values()]
+    assert frame["min_cllr"].tolist() == [metrics["min_cllr"] for metrics in MANY.detectors.values()]
     out = evaluate_classes(RNG.normal(size=(60, 4)), np.arange(60) % 4, p_out_of_set=0.2).to_frame("class")
     assert out["cllr"].isna().tolist() == [False, False, False, True]
     with pytest.raises(InputError, match="two classes"):

@@ -1,4 +1,4 @@
-"""Tables of figures with intervals: aligned, turned where they are wide, apart for programs."""
+"""Tables of metrics with intervals: aligned, turned where they are wide, apart for programs."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ SYSTEMS = tuple(
     deciban.evaluate(RNG.normal(m, 2, 300), RNG.normal(-m, 2, 900), name=name, operating_points=[0.01], **UNITS)
     for name, m in (("sysA", 2), ("sysB", 3), ("sysC", 1))
 )
-FIGURES = ["EER (ROCCH)", "minDCF(0.01)", "actDCF(0.01)", "Cllr", "min Cllr", "calibration loss", "AUC"]
+METRICS = ["EER (ROCCH)", "minDCF(0.01)", "actDCF(0.01)", "Cllr", "min Cllr", "calibration loss", "AUC"]
 
 
 def plain(systems):
@@ -45,8 +45,8 @@ def test_two_systems_with_all_columns_fit_80_letters():
     lines = text.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].split() == ["sysA", "sysB"]
-    assert [line[:18].strip() for line in lines[1:8]] == FIGURES
-    assert all(line.count("[") == 2 for line in lines[1:8])  # one block: every figure of both systems on its line
+    assert [line[:18].strip() for line in lines[1:8]] == METRICS
+    assert all(line.count("[") == 2 for line in lines[1:8])  # one block: every metric of both systems on its line
     assert "[95 % intervals by unit, 60 units]" in " ".join(text.split())
 
 
@@ -56,7 +56,7 @@ def test_more_systems_stand_below_each_other_and_lose_nothing():
     for one in SYSTEMS:
         assert sum(line.startswith(one.name) and "[" in line for line in text.splitlines()) == 3  # blocks
     rows = printed_table(deciban.Results(SYSTEMS).table())
-    assert [list(row) for row in rows.values()][:3] == [FIGURES] * 3
+    assert [list(row) for row in rows.values()][:3] == [METRICS] * 3
     for one, cells in zip(SYSTEMS, list(rows.values())[:3], strict=True):
         for cell in cells.values():
             assert cell.partition(" [")[0] in text
@@ -76,19 +76,19 @@ def test_without_intervals_tables_are_what_they_were():
     assert "[" not in "".join(lines[:4])
 
 
-@pytest.mark.parametrize("figure", ["EER (ROCCH)", "Cllr", "AUC"])
-def test_csv_has_numeric_columns_of_bounds(figure):
+@pytest.mark.parametrize("metric", ["EER (ROCCH)", "Cllr", "AUC"])
+def test_csv_has_numeric_columns_of_bounds(metric):
     text = deciban.Results(SYSTEMS[:2]).table("csv")
     rows = list(csv.DictReader(line for line in io.StringIO(text) if not line.startswith("#")))
-    unit, scale = (" in %", 100.0) if figure.startswith("EER") else ("", 1.0)
-    name = {"EER (ROCCH)": "eer", "Cllr": "cllr", "AUC": "auc"}[figure]
+    unit, scale = (" in %", 100.0) if metric.startswith("EER") else ("", 1.0)
+    name = {"EER (ROCCH)": "eer", "Cllr": "cllr", "AUC": "auc"}[metric]
     for one, row in zip(SYSTEMS, rows, strict=False):
         found = one.interval(name)
-        low, high = (float(row[f"{figure} {side}{unit}"]) for side in ("low", "high"))
+        low, high = (float(row[f"{metric} {side}{unit}"]) for side in ("low", "high"))
         margin = 0.05 * scale * (found.high - found.low)
         assert low == pytest.approx(scale * found.low, abs=margin)
         assert high == pytest.approx(scale * found.high, abs=margin)
-        assert float(row[f"{figure}{unit}"]) == pytest.approx(scale * getattr(one, name), abs=0.005)
+        assert float(row[f"{metric}{unit}"]) == pytest.approx(scale * getattr(one, name), abs=0.005)
 
 
 def test_other_styles_have_both_in_one_cell():
@@ -111,9 +111,9 @@ def test_columns_without_intervals_are_left_alone():
     assert apart("x", ["1", "22"]) == [("x", ["1", "22"])]
 
 
-def _without_intervals_of(one, figures):
+def _without_intervals_of(one, metrics):
     known = one.uncertainty
-    estimates = {name: each for name, each in known.estimates.items() if name not in figures}
+    estimates = {name: each for name, each in known.estimates.items() if name not in metrics}
     return replace(one, uncertainty=replace(known, estimates=estimates))
 
 

@@ -53,7 +53,7 @@ def test_every_figure_stands_in_every_window(shown, width):
 
 
 def test_what_does_not_fit_stands_below_under_the_same_names():
-    shown = table(["system", *(f"figure {k}" for k in range(6))], [("a", *(f"{k}.25" for k in range(6)))])
+    shown = table(["system", *(f"metric {k}" for k in range(6))], [("a", *(f"{k}.25" for k in range(6)))])
     lines = printed(shown, 30).splitlines()
     assert sum(line.startswith("a ") for line in lines) == lines.count("") + 1 > 1
     assert len(printed(shown, 80).splitlines()) == 2

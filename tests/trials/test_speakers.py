@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from deciban import evaluate_files
 from deciban.engines import Threads
 from deciban.engines.units import speakers_by_batch
-from deciban.io.shards.opening import open_shards
+from deciban.io.partitions.opening import open_trials
 from deciban.trials import Key
 from deciban.trials.sources import TrialFields
 from deciban.trials.speakers import TargetPairs, connected, joining_links
@@ -61,7 +61,7 @@ def in_batches(source, by_name):
 def test_speakers_are_those_of_memory(tmp_path_factory, seed, n_names, how, odd, weighted):
     rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("speakers")
     table = table_of(rng, n_names, 60, shared=how == "shared", odd=odd, channels=how == "channels")
-    source = open_shards(write(table, path / "cut", rng), weights="weight" if weighted else None, find_speakers=True)
+    source = open_trials(write(table, path / "cut", rng), weights="weight" if weighted else None, find_speakers=True)
     sides = [name for name in ("enroll", "test", "side") if name in table.schema.names]
     assert list(source.sides) == sides
     key = Key.of({side: table[side] for side in sides}, table["label"].to_numpy())
@@ -95,7 +95,7 @@ def test_names_of_a_matrix_say_who_is_who(tmp_path, monkeypatch, shared):
     assert ["rows in 1 partition" in "".join(map(str, one.messages)) for one in results] == [False, True]
     whole, found = (one.systems[0].uncertainty for one in results)
     assert (found.source, found.n_units) == (whole.source, whole.n_units)
-    source = open_shards(*files, find_speakers=True)
+    source = open_trials(*files, find_speakers=True)
     facts, by_name = speakers_by_batch(source, Threads(2))
     rows, columns = np.nonzero(mask)
     key = Key.of({"enroll": np.array(names[0])[rows], "test": np.array(names[1])[columns]}, mask[rows, columns] == 1)
@@ -106,7 +106,7 @@ def test_names_of_a_matrix_say_who_is_who(tmp_path, monkeypatch, shared):
 
 def test_passes_add_up(tmp_path):
     rng = np.random.default_rng(4)
-    source = open_shards(write(table_of(rng, 12, 120, shared=True, odd=0.1), tmp_path / "cut", rng), find_speakers=True)
+    source = open_trials(write(table_of(rng, 12, 120, shared=True, odd=0.1), tmp_path / "cut", rng), find_speakers=True)
     cut = len(source.partitions) // 2
     parts = [pickle.loads(pickle.dumps(TargetPairs())) for _ in range(2)]  # noqa: S301  # our own
     whole = TargetPairs()

@@ -18,7 +18,7 @@ from deciban import InputError, apply_files, train_files
 from deciban.calibration import AffineCalibrator, MulticlassScaleCalibrator
 from deciban.errors import FormatError, KeyMismatchError
 from deciban.fusion import LinearFusion, QualityFusion
-from deciban.io.shards import writing
+from deciban.io.partitions import writing
 from deciban.workflows import apply as in_memory
 from support.score_files import said
 

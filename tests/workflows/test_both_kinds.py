@@ -186,12 +186,12 @@ def test_a_fusion_knows_its_trials_whatever_the_order_of_the_files(both):
 
 @pytest.mark.parametrize("call", [evaluate_files, train_files])
 def test_figures_of_the_other_kind_are_refused(both, call):
-    figure = {"two-class": {"p_target": 0.1}, "classes": {"operating_points": [0.1]}}[both.name]
+    metric = {"two-class": {"p_target": 0.1}, "classes": {"operating_points": [0.1]}}[both.name]
     model = () if call is evaluate_files else (both.calibrator(),)
-    with pytest.raises(InputError, match=f"{next(iter(figure))}: for .* scores"):
-        call(both.paths[0], both.key, *model, **figure)
-    with pytest.raises(InputError, match=f"{next(iter(figure))}: nothing is evaluated here"):
-        apply_files(both.calibrator().fit(both.values[0], both.truth), both.paths[0], both.folder / "out.csv", **figure)
+    with pytest.raises(InputError, match=f"{next(iter(metric))}: for .* scores"):
+        call(both.paths[0], both.key, *model, **metric)
+    with pytest.raises(InputError, match=f"{next(iter(metric))}: nothing is evaluated here"):
+        apply_files(both.calibrator().fit(both.values[0], both.truth), both.paths[0], both.folder / "out.csv", **metric)
     assert not (both.folder / "out.csv").exists()
 
 

@@ -1,4 +1,4 @@
-"""Files may hold the columns of classes in any order: no figure of no row depends on it."""
+"""Files may hold the columns of classes in any order: no metric of no row depends on it."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_every_row_of_other_trials_is_the_same_in_any_order_of_the_columns(files
     same, other = (worth(files, folder, MulticlassFusion(), 3, **options) for folder in ("same", "other"))
     assert len(same) == 7
     assert any(name.startswith("without") for name in same)
-    for name, figures in same.items():
-        for what, value in figures.items():
+    for name, metrics in same.items():
+        for what, value in metrics.items():
             if isinstance(value, float):
                 assert other[name][what] == pytest.approx(value, rel=1e-9), (name, what)
 

@@ -19,7 +19,7 @@ from deciban.engines.class_problems import (
 )
 from deciban.engines.units import look_at_units
 from deciban.errors import InputError
-from deciban.evaluation import ClassFigures, class_evaluation_of
+from deciban.evaluation import ClassMetrics, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import GroupedProblem, evaluate_trials
 from deciban.evaluation.summary import Resampling
 from deciban.multiclass.tables import ScoredClasses
@@ -31,7 +31,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 MEMORY = 10**8
 ALONE = Resampling()
 TRAINED = ("min_cllr", "calibration_loss")
-"""Figures of maps that are trained by passes: to about 1e-9."""
+"""Metrics of maps that are trained by passes: to about 1e-9."""
 
 
 def drawn(seed, n_sides, weighted):
@@ -51,17 +51,17 @@ def drawn(seed, n_sides, weighted):
 
 
 def in_memory(*trials, resampling=ALONE):
-    loglik, label, units, weights, classes, figures = trials
+    loglik, label, units, weights, classes, metrics = trials
     given_units = TrialUnits.of(np.arange(len(label)) if units is None else units)
     trials = ScoredClasses.of(loglik, label, weights, classes)
     return evaluate_trials(
-        trials, figures, name="system", resampling=dataclasses.replace(resampling, units=given_units)
+        trials, metrics, name="system", resampling=dataclasses.replace(resampling, units=given_units)
     )
 
 
 def in_batches(rng, *trials, memory=MEMORY, engine=None, resampling=ALONE):
     """With the uncertainty beside the evaluation."""
-    loglik, label, units, weights, classes, figures = trials
+    loglik, label, units, weights, classes, metrics = trials
     each = units if units is not None or not resampling.bootstrap else np.arange(len(label))
     source = source_of(loglik, label, rng, units=each, weights=weights, classes=classes)
     engine, problem = engine or Threads(2), None
@@ -69,11 +69,11 @@ def in_batches(rng, *trials, memory=MEMORY, engine=None, resampling=ALONE):
     if units is not None:
         known = look_at_units(source, engine)[0].units
     home, whole = np.arange(len(classes)), source
-    if figures.groups is not None:
-        problem = GroupedProblem.of(figures, figures.groups, classes, totals_of(source, engine))
-        source, figures, home = grouped(source, problem), problem.figures, problem.grouping.home
+    if metrics.groups is not None:
+        problem = GroupedProblem.of(metrics, metrics.groups, classes, totals_of(source, engine))
+        source, metrics, home = grouped(source, problem), problem.metrics, problem.grouping.home
     who = UnitsAndStrata(known, home[home >= 0])
-    sums = survey_classes(source, engine, system=0, figures=figures, who=who)
+    sums = survey_classes(source, engine, system=0, metrics=metrics, who=who)
     calibration = calibration_of_source(sums.summary, source, engine, system=0)
     summary = summarize_surveyed(sums, source, engine, MEMORY, system=0, calibration=calibration)
     found = class_evaluation_of(summary)
@@ -93,7 +93,7 @@ def compare(found, whole):
     assert set(found.estimates) == set(whole.estimates)
     for name, expected in whole.estimates.items():
         one, rtol = found.estimates[name], 1e-6 if name in TRAINED else 1e-10
-        atol = 1e-6 * rtol + 1e-9 * (name in TRAINED)  # a figure that loses nothing but rounding
+        atol = 1e-6 * rtol + 1e-9 * (name in TRAINED)  # a metric that loses nothing but rounding
         for what in ("value", "standard_error"):
             assert getattr(one, what) == pytest.approx(getattr(expected, what), rel=rtol, abs=atol), (name, what)
         for what in ("n_units", "scale", "limits", "n_candidates", "corrected"):
@@ -153,11 +153,11 @@ def test_intervals_are_those_of_memory(seed, n_sides, weighted):
         asked["p_out_of_set"] = 0.2
     if rng.random() < 0.3:
         asked["prior"] = rng.dirichlet(np.full(len(classes), 3.0))
-    figures = ClassFigures(**asked)
+    metrics = ClassMetrics(**asked)
     resampling = Resampling(bootstrap=int(rng.choice([0, 7, 300])), seed=seed % 7)
-    whole = in_memory(*trials, classes, figures, resampling=resampling)
+    whole = in_memory(*trials, classes, metrics, resampling=resampling)
     memory = int(rng.choice([MEMORY, 3000 if n_sides == 0 else 12_000]))  # a pass for every portion
-    found = in_batches(rng, *trials, classes, figures, memory=max(memory, 50_000), resampling=resampling)
+    found = in_batches(rng, *trials, classes, metrics, memory=max(memory, 50_000), resampling=resampling)
     compare(found.uncertainty, whole.uncertainty)
 
 
@@ -176,10 +176,10 @@ def test_groups_are_those_of_memory(seed, n_sides, weighted):
         asked["prior"] = rng.dirichlet(np.full(n, 3.0))
     elif n > 3:
         asked |= {"prior": [0.0, *np.full(n - 1, 1.0 / (n - 1))]}
-    figures = ClassFigures(**asked)
+    metrics = ClassMetrics(**asked)
     resampling = Resampling(bootstrap=20, seed=3)
-    whole = in_memory(*trials, classes, figures, resampling=resampling)
-    found = in_batches(rng, *trials, classes, figures, resampling=resampling)
+    whole = in_memory(*trials, classes, metrics, resampling=resampling)
+    found = in_batches(rng, *trials, classes, metrics, resampling=resampling)
     compare(found.uncertainty, whole.uncertainty)
     assert found.classes == whole.classes
     assert found.notes == whole.notes
@@ -191,7 +191,7 @@ def test_groups_are_those_of_memory(seed, n_sides, weighted):
 
 def test_processes_add_up_to_what_threads_find():
     rng, *trials, classes = drawn(3, 1, weighted=True)
-    asked, resampling = (*trials, classes, ClassFigures()), Resampling(bootstrap=40)
+    asked, resampling = (*trials, classes, ClassMetrics()), Resampling(bootstrap=40)
     found = in_batches(rng, *asked, engine=Apart(2), resampling=resampling)
     compare(found.uncertainty, in_memory(*asked, resampling=resampling).uncertainty)
 
@@ -200,8 +200,8 @@ def test_processes_add_up_to_what_threads_find():
 def test_scores_that_tell_all_classes_apart_are_never_wrong_by_chance(n_sides):
     rng, loglik, label, units, _, classes = drawn(8, n_sides, weighted=False)
     loglik = 40.0 * np.eye(len(classes))[label]  # no error, and all trials of a class cost the same
-    whole = in_memory(loglik, label, units, None, classes, ClassFigures())
-    found = in_batches(rng, loglik, label, units, None, classes, ClassFigures())
+    whole = in_memory(loglik, label, units, None, classes, ClassMetrics())
+    found = in_batches(rng, loglik, label, units, None, classes, ClassMetrics())
     trained = (*TRAINED, ("available", 0))
     known = {name: one for name, one in whole.uncertainty.estimates.items() if name not in trained}
     for name, expected in known.items():  # where classes are separated, nothing is trained in batches
@@ -214,11 +214,11 @@ def test_infinite_scores_leave_what_memory_says():
     rng, loglik, label, units, _, classes = drawn(5, 1, weighted=False)
     loglik[::9, 0], loglik[label == 0, 0] = -np.inf, 3.0
     loglik[np.flatnonzero(label == 1)[0]] = [0.0, -np.inf, *np.zeros(len(classes) - 2)]
-    given_trials = loglik, label, units, None, classes, ClassFigures()
+    given_trials = loglik, label, units, None, classes, ClassMetrics()
     compare(in_batches(rng, *given_trials).uncertainty, in_memory(*given_trials).uncertainty)
 
 
 def test_too_many_units_for_the_memory_are_refused():
     rng, *trials, classes = drawn(3, 1, weighted=False)
     with pytest.raises(InputError, match="use every segment as a unit"):
-        in_batches(rng, *trials, classes, ClassFigures(), memory=1000)
+        in_batches(rng, *trials, classes, ClassMetrics(), memory=1000)

@@ -8,7 +8,7 @@ import pytest
 import deciban
 from deciban.calibration import AffineCalibrator
 from deciban.errors import InputError
-from deciban.workflows.comparing import require_figures
+from deciban.workflows.comparing import require_metrics
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
 from support.class_files import write_files
@@ -103,7 +103,7 @@ def test_what_files_cannot_be_asked():
 def test_what_may_be_asked_for_is_what_evaluations_have(points):
     """Names that are known before an evaluation are those that it has with an interval, at as many points."""
     (system,) = deciban.evaluate_files("a.txt", "key.txt", **points).systems
-    known = kind_called("two-class").compared_figures(Options.of("f", points).figures)
+    known = kind_called("two-class").compared_metrics(Options.of("f", points).metrics)
     assert set(known) == set(system.uncertainty.estimates)
 
 
@@ -112,18 +112,18 @@ def test_what_may_be_asked_for_of_many_classes(points, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
     (system,) = deciban.evaluate_files("sysA.csv", "key.csv", **points).systems
-    known = kind_called("classes").compared_figures(Options.of("f", points).figures)
+    known = kind_called("classes").compared_metrics(Options.of("f", points).metrics)
     assert set(known) == {
         one for one in system.uncertainty.estimates if isinstance(one, str) or isinstance(one[1], int)
     }
 
 
 def test_figures_that_are_none_are_refused_by_what_asked_for_them():
-    require_figures(["eer", "min_dcf", "min_dcf@1"], kind_called("two-class"), Options(), "figure")
+    require_metrics(["eer", "min_dcf", "min_dcf@1"], kind_called("two-class"), Options(), "metric")
     for name in ("err", "eer@1", "c_avg", ""):
         with pytest.raises(
             InputError, match=rf"^gate: '{name}' is not a metric of two-class scores .* Use one of eer, "
         ):
-            require_figures(["eer", name], kind_called("two-class"), Options(), "gate")
+            require_metrics(["eer", name], kind_called("two-class"), Options(), "gate")
     with pytest.raises(InputError, match="^gate: 'min_dcf@2' needs more than 1 operating point."):
-        require_figures(["min_dcf@2"], kind_called("two-class"), Options(), "gate")
+        require_metrics(["min_dcf@2"], kind_called("two-class"), Options(), "gate")

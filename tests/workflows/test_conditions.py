@@ -39,7 +39,7 @@ def rows_of(frame, chosen):
 
 
 def same(one, other):
-    """Figures and intervals of two evaluations, but for their names."""
+    """Metrics and intervals of two evaluations, but for their names."""
     numbers = [dict(found.to_dict(), name="") for found in (one, other)]
     assert json.dumps(numbers[0]) == json.dumps(numbers[1])
 
@@ -164,7 +164,7 @@ def test_the_conditions_that_lack_a_class_are_one_sentence():
     frame = attacks()
     frame["attack"][np.argmax(frame["label"])] = "A07"
     (part,) = deciban.evaluate(frame, score=["score"], by="attack").conditions[0].partitions
-    (said,) = part.without_figures
+    (said,) = part.without_metrics
     assert said == (
         "3 of 4 conditions are left out of the table: 1 without non-targets (attack -), 2 without targets (attack A17, "
         "attack A19)"
@@ -175,7 +175,7 @@ def test_a_difference_of_attacks_knows_that_their_bona_fide_trials_are_the_same(
     frame = attacks()
     found = deciban.evaluate(frame, score=["score"], by="attack+-", units="trials")
     (part,) = found.conditions[0].partitions
-    cost = next(one for one in part.differences if one.figure == "cllr" and one.second == "attack A17")
+    cost = next(one for one in part.differences if one.metric == "cllr" and one.second == "attack A17")
     loss = {name: np.log2(1.0 + np.exp(frame["score"][frame["attack"] == name])) / 2 for name in ("A07", "A17")}
     error = np.sqrt(sum(each.var(ddof=1) / len(each) for each in loss.values()))  # bona fide trials cancel
     width = (cost.interval.high - cost.interval.low) / 2
@@ -265,7 +265,7 @@ def test_a_worse_condition_is_told_in_words_and_alike_ones_are_not():
     assert by_gender[0] == (
         "no two conditions differ significantly (p below 0.05 by Holm's correction for all comparisons of a metric)"
     )
-    one = next(x for x in found.partitions[0].differences if x.second is not None and x.figure == "eer")
+    one = next(x for x in found.partitions[0].differences if x.second is not None and x.metric == "eer")
     values = {x.name: x.found.eer for x in found.partitions[0].conditions}
     assert one.interval.estimate == pytest.approx(values[one.first] - values[one.second])
     assert one.holm >= one.interval.p_value
@@ -301,7 +301,7 @@ def test_minima_without_false_alarms_are_not_taken_for_different():
     assert last.startswith(
         "no differences of minDCF, because a class has no error at the best threshold: place a; place b;"
     )
-    assert not [one for one in part.differences if one.figure == ("min_dcf", 0)]
+    assert not [one for one in part.differences if one.metric == ("min_dcf", 0)]
 
 
 def test_conditions_of_few_units_are_left_out_of_comparisons():
@@ -319,7 +319,7 @@ def test_a_difference_is_that_of_a_comparison_of_both():
     female, male = found.evaluated
     both = PairedUnits.of(female.uncertainty, male.uncertainty)
     expected = both.difference("cllr", 0.95, same_trials=False)
-    (made,) = [one for one in found.differences if one.figure == "cllr"]
+    (made,) = [one for one in found.differences if one.metric == "cllr"]
     assert (made.interval.low, made.interval.high, made.interval.p_value) == (
         expected.low,
         expected.high,
@@ -327,12 +327,12 @@ def test_a_difference_is_that_of_a_comparison_of_both():
     )
 
 
-def mean_of_influences(parts, figure):
-    """The standard error of the mean of a figure over conditions, by the influences of units on each."""
+def mean_of_influences(parts, metric):
+    """The standard error of the mean of a metric over conditions, by the influences of units on each."""
     keys = np.unique(np.concatenate([one.uncertainty.keys for one in parts]))
     total = np.zeros(len(keys))
     for one in parts:
-        total[np.searchsorted(keys, one.uncertainty.keys)] += one.uncertainty.influences[figure] / len(parts)
+        total[np.searchsorted(keys, one.uncertainty.keys)] += one.uncertainty.influences[metric] / len(parts)
     return np.sqrt(total @ total * len(keys) / (len(keys) - 1))
 
 
@@ -348,11 +348,11 @@ def test_intervals_of_equal_conditions_are_those_of_means_over_conditions(n_spea
     how |= {"by": "channel", "equalize": "channel"}
     found = deciban.evaluate(frame, score=["score"], operating_points=[0.5], **how).conditions[0]
     parts, equal = found.partitions[0].evaluated, found.equalized[0].found
-    for figure in (("act_dcf", 0), ("p_miss", 0), ("p_fa", 0), "cllr"):
-        estimate = equal.uncertainty.estimates[figure]
-        assert estimate.value == pytest.approx(np.mean([x.uncertainty.estimates[figure].value for x in parts]))
+    for metric in (("act_dcf", 0), ("p_miss", 0), ("p_fa", 0), "cllr"):
+        estimate = equal.uncertainty.estimates[metric]
+        assert estimate.value == pytest.approx(np.mean([x.uncertainty.estimates[metric].value for x in parts]))
         # But for the factors of the jackknife: a unit has other shares of all trials than of those of a condition.
-        assert estimate.standard_error == pytest.approx(mean_of_influences(parts, figure), rel=0.02)
+        assert estimate.standard_error == pytest.approx(mean_of_influences(parts, metric), rel=0.02)
 
 
 def test_intervals_of_equal_conditions_of_many_classes():
@@ -364,9 +364,9 @@ def test_intervals_of_equal_conditions_of_many_classes():
     how = {"units": "speaker", "by": "source", "equalize": "source"}
     found = deciban.evaluate_classes(frame, score={"sys": list("xyz")}, classes=list("xyz"), **how).conditions[0]
     parts, equal = found.partitions[0].evaluated, found.equalized[0].found
-    for figure in ("cllr", "error_rate", "brier"):
-        expected = mean_of_influences(parts, figure)
-        assert equal.uncertainty.estimates[figure].standard_error == pytest.approx(expected, rel=0.005)
+    for metric in ("cllr", "error_rate", "brier"):
+        expected = mean_of_influences(parts, metric)
+        assert equal.uncertainty.estimates[metric].standard_error == pytest.approx(expected, rel=0.005)
 
 
 def test_several_systems_and_where():

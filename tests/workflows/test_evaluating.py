@@ -11,8 +11,8 @@ import pytest
 from deciban import evaluate, evaluate_files
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io import recognition
+from deciban.io.partitions.opening import open_trials
 from deciban.io.recognition import memory_of
-from deciban.io.shards.opening import open_shards
 from deciban.workflows.evaluate import opened
 from deciban.workflows.options import Options
 
@@ -149,5 +149,5 @@ def test_a_matrix_is_cut_into_blocks_that_little_memory_holds(tmp_path):
     truth = np.random.default_rng(3).random((100, 300)) < 0.1
     np.save(tmp_path / "m.npy", truth + 0.5)
     np.save(tmp_path / "k.npy", truth)
-    source = open_shards(tmp_path / "m.npy", tmp_path / "k.npy", memory=96 * 900)
+    source = open_trials(tmp_path / "m.npy", tmp_path / "k.npy", memory=96 * 900)
     assert [one.n_rows for one in source.partitions] == [900] * 33 + [300]

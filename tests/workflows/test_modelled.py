@@ -45,7 +45,7 @@ def folder_of(path, table):
 
 
 def same(found, whole):
-    """Whether all figures are those of memory: to the bit, and sums of costs to 1e-14."""
+    """Whether all metrics are those of memory: to the bit, and sums of costs to 1e-14."""
     for one, other in zip(found, whole, strict=True):
         assert one.name == other.name
         for name in ("n_tar", "n_non", "eer", "eer_threshold", "min_cllr", "operating_points", "auc"):

@@ -1,4 +1,4 @@
-"""What may be said about files and figures: known by name, sorted once, and whole wherever it goes."""
+"""What may be said about files and metrics: known by name, sorted once, and whole wherever it goes."""
 
 from dataclasses import fields
 
@@ -6,7 +6,7 @@ import pytest
 
 from deciban import InputError, apply_files, evaluate_files, report_files, train_files
 from deciban.calibration import AffineCalibrator
-from deciban.workflows import Figures, Options, Reading, UncertaintyOptions, kind_of_scores
+from deciban.workflows import MetricOptions, Options, Reading, UncertaintyOptions, kind_of_scores
 
 MODEL = AffineCalibrator().fit([3.0, 1.0, 2.0, -1.0, 1.5, 0.0], [True, True, True, False, False, False])
 CALLS = {
@@ -35,7 +35,7 @@ def test_nothing_is_guessed_where_nothing_is_near():
 
 
 def test_every_option_goes_where_it_belongs():
-    for made, part in ((Reading, "reading"), (Figures, "figures")):
+    for made, part in ((Reading, "reading"), (MetricOptions, "metrics")):
         for one in fields(made):
             value = object() if one.name not in ("detection_llr", "operating_points") else [one.name]
             assert getattr(getattr(Options.of("f", {one.name: value}), part), one.name) == value
@@ -43,7 +43,7 @@ def test_every_option_goes_where_it_belongs():
     for name, value in (said | {"units_required": False}).items():
         assert getattr(Options.of("f", {name: value}).how_sure, name) == value
     assert not Options.of("f", {"intervals": False}).how_sure.intervals
-    names = [one.name for made in (Reading, Figures, UncertaintyOptions) for one in fields(made)]
+    names = [one.name for made in (Reading, MetricOptions, UncertaintyOptions) for one in fields(made)]
     assert len(set(names)) == len(names)
     assert Options.of("f", {"kind": "classes"}).kind == "classes"
     assert Options.of("f", {}) == Options()
@@ -72,7 +72,7 @@ def test_only_the_key_of_training_needs_the_weights():
     lenient = asked.lenient()
     assert (asked.reading.weights_required, lenient.reading.weights_required) == (True, False)
     assert (lenient.reading.weights, lenient.reading.log10, lenient.kind) == ("w", True, "two-class")
-    assert lenient.figures == asked.figures
+    assert lenient.metrics == asked.metrics
 
 
 def test_options_are_sorted_once():

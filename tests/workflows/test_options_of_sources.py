@@ -11,7 +11,7 @@ import pytest
 from deciban import compare_files, evaluate, evaluate_files, plan_files
 from deciban.errors import InputError
 from deciban.rules import ThresholdWeights
-from deciban.workflows import Figures, Reading, UncertaintyOptions
+from deciban.workflows import MetricOptions, Reading, UncertaintyOptions
 from deciban.workflows.evaluate import evaluate_source
 from deciban.workflows.inputs import open_source
 from deciban.workflows.options import Options
@@ -117,7 +117,7 @@ REFUSED = {
 ELSEWHERE = {"weights_required"}
 """Said by other workflows, of keys of other trials."""
 
-FIGURES = {
+METRICS = {
     "classifier": True,
     "discrepancy": True,
     "operating_points": [0.1, (0.01, 10, 1)],
@@ -170,7 +170,7 @@ def test_every_option_is_told_what_it_means_in_partitions():
     told = {*READING, *REFUSED, *ELSEWHERE}
     assert told == {one.name for one in fields(Reading)}
     of_classes = {"prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups", "capacity"}
-    assert {*FIGURES} | of_classes == {one.name for one in fields(Figures)}
+    assert {*METRICS} | of_classes == {one.name for one in fields(MetricOptions)}
     assert {*HOW_SURE, "units_required"} == {one.name for one in fields(UncertaintyOptions)}
 
 
@@ -184,10 +184,10 @@ def test_options_of_reading_mean_the_same(files, scores, key, option):
     compared(in_batches(files, scores, key, **option), evaluate_files(files / scores, named, **option))
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize("weights", [None, "weight"])
 def test_figures_that_are_asked_for_are_those_of_memory(files, name, weights):
-    option = {name: FIGURES[name], "weights": weights, "intervals": False}
+    option = {name: METRICS[name], "weights": weights, "intervals": False}
     compared(in_batches(files, "whole", **option), evaluate_files(files / "whole", **option))
 
 

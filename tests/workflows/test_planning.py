@@ -19,7 +19,7 @@ def sizes(found):
 
 
 def test_files_are_planned_as_arrays_are(demo):
-    found = plan_files(demo / "sysA.txt", demo / "key.txt", figure="cllr", width=0.05)
+    found = plan_files(demo / "sysA.txt", demo / "key.txt", metric="cllr", width=0.05)
     rows = [line.split() for line in (demo / "sysA.txt").read_text().splitlines()]
     model, segment = (np.array([row[k] for row in rows]) for k in (0, 1))
     truth = {tuple(line.split()[:2]): line.split()[2] for line in (demo / "key.txt").read_text().splitlines()}
@@ -29,7 +29,7 @@ def test_files_are_planned_as_arrays_are(demo):
     names = np.stack((model, segment), 1)
     score = np.array([float(row[2]) for row in rows])
     expected = plan(
-        score[same], score[~same], figure="cllr", width=0.05, tar_units=units[same], non_units=units[~same],
+        score[same], score[~same], metric="cllr", width=0.05, tar_units=units[same], non_units=units[~same],
         tar_segments=names[same], non_segments=names[~same],
     )  # fmt: skip
     assert found.pilot.noun == "speaker"
@@ -53,7 +53,7 @@ def test_the_order_of_rows_changes_nothing(demo, tmp_path):
 
 def test_two_systems_are_planned_by_their_difference(demo):
     files = [demo / "sysA.txt", demo / "sysB.txt"]
-    found = plan_files(files, demo / "key.txt", figure="cllr", difference=0.02)
+    found = plan_files(files, demo / "key.txt", metric="cllr", difference=0.02)
     first, second = evaluate_files(files, demo / "key.txt").systems
     assert found.pilot.value == pytest.approx(first.cllr - second.cllr)
     assert found.pilot.names == ("sysA", "sysB")

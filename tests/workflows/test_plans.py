@@ -61,7 +61,7 @@ def test_partitions_count_alike(trials):
     (one,) = found.primaries
     assert one.value == pytest.approx(np.mean(expected), rel=1e-12)
     assert one.departs == ""
-    interval = one.figure.interval
+    interval = one.metric.interval
     assert interval.low < one.value < interval.high
     # The least cost is that of one threshold for all trials, with mean rates over partitions.
     least = []
@@ -132,12 +132,12 @@ def test_a_key_without_the_columns_gives_another_number_and_says_so(trials):
 
 
 @pytest.mark.parametrize(
-    ("name", "figure"), [("voxsrc", "min_dcf"), ("voxceleb", "eer"), ("asvspoof5-cm", "min_dcf"), ("sre10", "act_dcf")]
+    ("name", "metric"), [("voxsrc", "min_dcf"), ("voxceleb", "eer"), ("asvspoof5-cm", "min_dcf"), ("sre10", "act_dcf")]
 )
-def test_what_ranks_systems_is_the_figure_of_the_plan(name, figure, trials):
+def test_what_ranks_systems_is_the_figure_of_the_plan(name, metric, trials):
     folder = trials[0]
     found = evaluate_files(folder / "sys.csv", folder / "key.csv", preset=name)
-    assert found.primaries[0].value == getattr(found.systems[0], figure)
+    assert found.primaries[0].value == getattr(found.systems[0], metric)
 
 
 def test_verdicts_quote_the_eer_of_the_challenge(trials):
@@ -253,6 +253,6 @@ def test_a_plan_is_given_whole_to_options():
 
     options = Options.of("evaluate_files", {"preset": "sre12", "operating_points": [0.5, 0.001]})
     assert options.plan == preset("sre12")
-    assert [one.p_target for one in options.figures.operating_points] == [0.01, 0.001, 0.5]
+    assert [one.p_target for one in options.metrics.operating_points] == [0.01, 0.001, 0.5]
     with pytest.raises(InputError, match="the last class is out of set, with prior 0.2"):
         Options.of("evaluate_files", {"preset": "lre09-open", "p_out_of_set": 0.3})

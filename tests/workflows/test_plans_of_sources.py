@@ -44,12 +44,12 @@ def test_primary_numbers_are_those_of_trials_in_memory(path, plan):
     (other,) = evaluate_files([ds.dataset(path)], names=["trials"], **options).primaries
     whole, found = (json.loads(json.dumps(each.to_dict())) for each in (one, other))
     assert whole.keys() == found.keys()
-    assert one.figure.value == pytest.approx(other.figure.value, rel=1e-12)
+    assert one.metric.value == pytest.approx(other.metric.value, rel=1e-12)
     assert one.minimum.value == pytest.approx(other.minimum.value, rel=1e-12)
     assert (one.how, one.departs) == (other.how, other.departs)
-    assert (one.figure.interval is None) == (other.figure.interval is None)
-    if one.figure.interval is not None:
-        assert one.figure.interval.high == pytest.approx(other.figure.interval.high, rel=1e-9)
+    assert (one.metric.interval is None) == (other.metric.interval is None)
+    if one.metric.interval is not None:
+        assert one.metric.interval.high == pytest.approx(other.metric.interval.high, rel=1e-9)
 
 
 def test_shares_of_what_no_trial_has_are_refused_as_in_memory(path):

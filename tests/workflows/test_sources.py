@@ -8,7 +8,7 @@ import pytest
 
 from deciban import evaluate_files
 from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.io.shards import joining
+from deciban.io.partitions import joining
 from deciban.io.source import TwoFiles
 from deciban.workflows import inputs
 from deciban.workflows.inputs import open_source

@@ -1,4 +1,4 @@
-"""Arrays of jobs: whatever the shards and the order in which they merge, figures are those of the trials themselves."""
+"""Arrays of jobs: whatever the shards and the order in which they merge, metrics are those of the trials themselves."""
 
 import json
 import re
@@ -71,7 +71,7 @@ def numbers(results):
 
 
 IN_CELLS = "delivered", "capacity"
-"""Figures on the curve of cross-entropy, which is made of cells where trials are read in batches."""
+"""Metrics on the curve of cross-entropy, which is made of cells where trials are read in batches."""
 
 
 def require_alike(found, expected, place="", *, fits=True):
@@ -152,9 +152,9 @@ def test_trials_without_names_are_units_by_themselves():
     pq.write_table(table, "whole.parquet")
     (found,), (exact,) = (deciban.evaluate_files(one).systems for one in (in_shards(table), "whole.parquet"))
     assert found.uncertainty.n_units == exact.uncertainty.n_units == N
-    for figure in ("cllr", "auc", ("p_miss", 0), "mean_act_dcf"):  # no minima: trials are left out by row
-        one, other = (own.uncertainty.interval(figure) for own in (found, exact))
-        assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-10), figure
+    for metric in ("cllr", "auc", ("p_miss", 0), "mean_act_dcf"):  # no minima: trials are left out by row
+        one, other = (own.uncertainty.interval(metric) for own in (found, exact))
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-10), metric
     one, other = (own.uncertainty.interval("min_cllr") for own in (found, exact))
     assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=0.05)
 

@@ -1,4 +1,4 @@
-"""Training on files that do not fit in memory: the model and the figures of training in memory, and clear refusals."""
+"""Training on files that do not fit in memory: the model and the metrics of training in memory, and clear refusals."""
 
 import json
 
@@ -11,7 +11,7 @@ from deciban import evaluate_files, load_model, train_files
 from deciban.calibration import AffineCalibrator, MulticlassCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion, SubsetFusion
-from deciban.io.shards.opening import open_shards
+from deciban.io.partitions.opening import open_trials
 from deciban.workflows import apply
 from deciban.workflows import evaluate as evaluating
 from support.commands import terminal
@@ -94,7 +94,7 @@ def test_a_calibration_and_its_figures(files):
 
 def test_the_model_that_is_given_stays_as_it_is(files):
     model = AffineCalibrator()
-    train_files(open_shards(files[0]), None, model)
+    train_files(open_trials(files[0]), None, model)
     assert not model.is_fitted
 
 
@@ -155,10 +155,10 @@ def test_selection_is_that_of_memory(with_speakers, monkeypatch):
 @pytest.mark.parametrize("asked", [{"cross_validate": 5}, {"select": True}])
 def test_an_opened_source_must_know_what_is_held_out_together(files, asked):
     with pytest.raises(InputError, match=r"was opened without groups to hold out together\. Pass the files instead"):
-        train_files(open_shards(files), None, LinearFusion(), **asked)
+        train_files(open_trials(files), None, LinearFusion(), **asked)
     with pytest.raises(InputError, match="was opened to hold out by trial, but other groups are requested"):
-        train_files(open_shards(files, groups=["trial"]), None, LinearFusion(), **asked)
-    done = train_files(open_shards(files[0], groups=()), None, AffineCalibrator(), cross_validate=3)
+        train_files(open_trials(files, groups=["trial"]), None, LinearFusion(), **asked)
+    done = train_files(open_trials(files[0], groups=()), None, AffineCalibrator(), cross_validate=3)
     assert done.cross_validated.cllr == pytest.approx(done.after.cllr, rel=0.01)
 
 
@@ -187,13 +187,13 @@ def test_commands_cross_validate_and_select_in_partitions(with_speakers, tmp_pat
 
 def test_models_of_another_kind_are_refused(files):
     with pytest.raises(InputError, match="two-class scores, but a model of kind .* is for multiclass scores"):
-        train_files(open_shards(files), None, MulticlassFusion())
+        train_files(open_trials(files), None, MulticlassFusion())
 
 
 def test_fusions_of_sets_of_systems_take_complete_trials(files):
-    done = train_files(open_shards(files), None, SubsetFusion(missing="subset", max_missing=1))
+    done = train_files(open_trials(files), None, SubsetFusion(missing="subset", max_missing=1))
     assert sorted(done.model.fusions_) == [(0,), (0, 1), (1,)]
-    assert done.after.cllr == pytest.approx(train_files(open_shards(files), None, LinearFusion()).after.cllr, rel=1e-9)
+    assert done.after.cllr == pytest.approx(train_files(open_trials(files), None, LinearFusion()).after.cllr, rel=1e-9)
 
 
 def test_many_classes(tmp_path):
@@ -202,7 +202,7 @@ def test_many_classes(tmp_path):
     loglik = rng.normal(size=(900, 3)) + 1.5 * np.eye(3)[label]
     columns = {name: loglik[:, k] for k, name in enumerate("xyz")}
     pq.write_table(pa.table({"class": [*np.array(list("xyz"))[label]], **columns}), tmp_path / "A.parquet")
-    source = open_shards(tmp_path / "A.parquet", kind="classes", classes=["x", "y", "z"])
+    source = open_trials(tmp_path / "A.parquet", kind="classes", classes=["x", "y", "z"])
     found = train_files(source, None, MulticlassCalibrator())
     here = MulticlassCalibrator().fit(loglik, label)
     np.testing.assert_allclose(found.model.scale_, here.scale_, rtol=1e-9)
@@ -260,7 +260,7 @@ def test_other_trials_may_lack_weights_and_units(tmp_path):
     assert "no weights, unlike the training trials; these trials have equal weight" in told
     assert "no units, unlike the training trials; these trials have no intervals" in told
     with pytest.raises(InputError, match="has two classes, but the training trials have classes a, b"):
-        train_files(open_shards(_classes(tmp_path, "ab"), kind="classes"), test_scores=[tmp_path / "other.parquet"])
+        train_files(open_trials(_classes(tmp_path, "ab"), kind="classes"), test_scores=[tmp_path / "other.parquet"])
 
 
 def _classes(folder, names):

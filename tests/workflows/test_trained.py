@@ -28,14 +28,14 @@ def test_one_layout_for_all(both, is_fusion, with_test):
     assert told["inputs"] == list(done.message_lines)
     assert told["join"] == {"matched": 90, "missing": 0, "extra": 0, "duplicate": 0}
     assert told["rows"]
-    for row, figures in zip(told["rows"], done.rows, strict=True):
-        assert (row["name"], row["role"]) == (figures.name, figures.role)
-        assert told["dev"][row["dev"]]["cllr"] == pytest.approx(figures.dev.cllr)
+    for row, metrics in zip(told["rows"], done.rows, strict=True):
+        assert (row["name"], row["role"]) == (metrics.name, metrics.role)
+        assert told["dev"][row["dev"]]["cllr"] == pytest.approx(metrics.dev.cllr)
         assert told["dev"][row["dev"]]["kind"] == both.name
-        if figures.eval is None:
+        if metrics.eval is None:
             assert row["eval"] is None
         else:
-            assert told["eval"][row["eval"]]["cllr"] == pytest.approx(figures.eval.cllr)
+            assert told["eval"][row["eval"]]["cllr"] == pytest.approx(metrics.eval.cllr)
     assert sorted(row["dev"] for row in told["rows"]) == list(range(len(told["dev"])))
     assert (told["eval"] is None) == (not with_test)
     assert (told["analysis"] is None) == (not is_fusion or both.name == "classes")

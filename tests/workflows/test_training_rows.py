@@ -109,7 +109,7 @@ def modelled(model, paths, key):
     return evaluate_model(model, opened(paths, key, Options()), Options())
 
 
-def figures_of(folder, model, train):
+def metrics_of(folder, model, train):
     """What is found of a fusion of three systems of classes on trials of training, and on others."""
     test, every = (
         modelled(model, [folder / f"{name}.{system}.csv" for system in "abc"], folder / f"{name}.key")
@@ -164,7 +164,7 @@ def test_systems_of_classes_alone_and_left_out_are_trained_anew(tmp_path):
         write_key(tmp_path / f"{name}.key", trials(1, 60)[1])
     label = trials(1, 60)[1]
     model = MulticlassFusion(ridge=0.1, prior=[0.5, 0.3, 0.2]).fit(values["dev"], label, classes=CLASSES)
-    found = figures_of(tmp_path, model, "dev")
+    found = metrics_of(tmp_path, model, "dev")
     names = ["dev.a", "dev.b", "dev.c"]
     assert [row.name for row in found.rows] == [*names, *(f"without {name}" for name in names), "fusion"]
     assert [row.role for row in found.rows] == ["single"] * 3 + ["leave-one-out"] * 3 + ["fusion"]
@@ -175,7 +175,7 @@ def test_systems_of_classes_alone_and_left_out_are_trained_anew(tmp_path):
             own = MulticlassFusion(ridge=0.1, prior=[0.5, 0.3, 0.2]).fit(values["dev"][:, some], label)
             assert row.dev.cllr == pytest.approx(_cllr(own.transform(values["dev"][:, some]), label))
             assert row.eval.cllr == pytest.approx(_cllr(own.transform(values["eval"][:, some]), label))
-    other = figures_of(tmp_path, model, "eval")
+    other = metrics_of(tmp_path, model, "eval")
     assert [row.name for row in other.rows[-2:]] == ["fusion, trained on these trials", "fusion"]
     assert (other.is_of_training, other.whole) == (False, other.rows[-2])
     own = MulticlassFusion(ridge=0.1, prior=[0.5, 0.3, 0.2]).fit(values["eval"], label)

@@ -7,7 +7,7 @@ import pytest
 
 from deciban import InputError, evaluate, evaluate_files, report_files, train_files
 from deciban.engines import Threads
-from deciban.trials.sources import Chunk, LoadedPartition, ShardSource
+from deciban.trials.sources import Batch, LoadedPartition, TrialSource
 from deciban.workflows import evaluate as evaluating
 from deciban.workflows.evaluate import worst_of
 from support.both_kinds import MADE
@@ -88,7 +88,7 @@ def test_ties_between_partitions_are_ordered_by_name(tmp_path):
 
 
 def test_trials_without_names_are_refused_where_they_do_not_fit():
-    held = ShardSource("folder", (), ("A",))
+    held = TrialSource("folder", (), ("A",))
     with pytest.raises(InputError, match="worst: folder has no names of trials"):
         worst_of(held, Threads(1), 0, 3)
 
@@ -108,8 +108,8 @@ def test_trials_without_score_or_weight_are_left_out(both):
     scores[:2] = np.nan
     weight = np.ones(len(scores))
     weight[2] = 0.0
-    held = LoadedPartition(Chunk((scores,), both.truth, weight=weight, trials=trials), "A")
-    found = worst_of(ShardSource("A", (held,), ("A",)), Threads(1), 0, len(scores))
+    held = LoadedPartition(Batch((scores,), both.truth, weight=weight, trials=trials), "A")
+    found = worst_of(TrialSource("A", (held,), ("A",)), Threads(1), 0, len(scores))
     named = {one.names[0] for one in found.trials}
     assert len(named) == len(scores) - 3
     assert not named & {"seg000", "seg001", "seg002"}

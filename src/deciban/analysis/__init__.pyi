@@ -1,8 +1,8 @@
 from deciban.analysis.comparison import Comparison as Comparison
-from deciban.analysis.fusion import FigureRow as FigureRow
 from deciban.analysis.fusion import FusedSystems as FusedSystems
 from deciban.analysis.fusion import FusionAnalysis as FusionAnalysis
-from deciban.analysis.fusion import FusionFigures as FusionFigures
+from deciban.analysis.fusion import FusionMetrics as FusionMetrics
+from deciban.analysis.fusion import FusionRow as FusionRow
 from deciban.analysis.fusion import analyse_fusion as analyse_fusion
 from deciban.analysis.pilots import Design as Design
 from deciban.analysis.pilots import Pilot as Pilot

@@ -15,11 +15,11 @@ from deciban.core.resampling.units import Keys, mixed_bits
 from deciban.errors import InputError
 from deciban.evaluation.metrics import METRICS, keys_of, metric_of
 from deciban.evaluation.one_system import OneSystem
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import MetricKey, Uncertainty
 from deciban.types import FloatArray, IntArray
 
 
-def compared_metrics(systems: Sequence[OneSystem]) -> list[Figure]:
+def compared_metrics(systems: Sequence[OneSystem]) -> list[MetricKey]:
     """Return the metrics of tables that have an interval in all systems; the mean over points if there are several."""
     n_points = len(systems[0].point_names)
     shown = [one for one in METRICS if one.tables != "none" and (n_points > 1 or not one.name.startswith("mean_"))]
@@ -170,7 +170,7 @@ class PairedUnits:
         squares = np.einsum("...u,...u->...", influences, influences)
         return np.asarray(np.sqrt(squares * self.n_units / (self.n_units - 1)))
 
-    def influences(self, figure: Figure) -> FloatArray:
+    def influences(self, metric: MetricKey) -> FloatArray:
         """Return influences of all units on the difference of a metric.
 
         Raises
@@ -179,12 +179,12 @@ class PairedUnits:
             If they were not kept.
         """
         for one in (self.first, self.second):
-            if figure not in one.influences:
+            if metric not in one.influences:
                 raise InputError(
-                    f"figure: influences of {one.units_in_words} on {figure!r} were not kept, but a difference needs "
+                    f"metric: influences of {one.units_in_words} on {metric!r} were not kept, but a difference needs "
                     "them. Use larger units, such as speakers."
                 )
-        return self.subtracted(self.first.influences[figure], self.second.influences[figure])
+        return self.subtracted(self.first.influences[metric], self.second.influences[metric])
 
     @cached_property
     def are_same(self) -> bool:
@@ -214,21 +214,21 @@ class PairedUnits:
             for one in known
         )
 
-    def _replicates(self, figure: Figure) -> FloatArray | None:
+    def _replicates(self, metric: MetricKey) -> FloatArray | None:
         """Return differences of a metric in the replicates of both systems; None unless both used the same draws."""
         one, other = self.first.bootstrap, self.second.bootstrap
-        if one is None or other is None or figure not in one.values or figure not in other.values:
+        if one is None or other is None or metric not in one.values or metric not in other.values:
             return None
         if one.seed != other.seed or self.n_shared < len(self.keys):
             return None
         shared, at, also = np.intersect1d(one.numbers, other.numbers, assume_unique=True, return_indices=True)
         if len(shared) < 2:
             return None
-        return without_rounding(one.values[figure][at], other.values[figure][also])
+        return without_rounding(one.values[metric][at], other.values[metric][also])
 
     def difference(
         self,
-        figure: Figure,
+        metric: MetricKey,
         level: float,
         flips: SignFlips | None = None,
         *,
@@ -249,8 +249,8 @@ class PairedUnits:
         ``corrected`` is the difference of the corrected metrics. The p-value is computed with a standard error of at
         least `least_error`.
         """
-        one, other = (x.estimates[figure] for x in (self.first, self.second))
-        influences, same_ranks = self.influences(figure), metric_of(figure).is_of_ranks and self.have_same_ranks
+        one, other = (x.estimates[metric] for x in (self.first, self.second))
+        influences, same_ranks = self.influences(metric), metric_of(metric).is_of_ranks and self.have_same_ranks
         if same_ranks:
             influences[:] = 0.0
         influences[np.abs(influences) <= ROUNDING * max(abs(one.value), abs(other.value))] = 0.0
@@ -260,7 +260,7 @@ class PairedUnits:
         if one.corrected is not None and other.corrected is not None:
             corrected = one.corrected - other.corrected
         plain = Estimate(value, error, self.n_units, "identity", degrees=fewest_degrees((one, other)))
-        drawn = self._replicates(figure)
+        drawn = self._replicates(metric)
         is_skewed = error > 0.0 and not any(
             x.rates or x.scale == "identity" or x.corrected is not None for x in (one, other)
         )
@@ -269,7 +269,7 @@ class PairedUnits:
         elif drawn is not None and one.standard_error > 0.0 and other.standard_error > 0.0:
             found = _of_replicates(drawn, plain, level)  # replicates contain no errors that no unit has
         elif same_trials and self.n_shared and min(one.standard_error, other.standard_error) > 0.0 and not is_skewed:
-            found = _of_influences(one, other, plain, level, are_fixed=not metric_of(figure).is_of_ranks)
+            found = _of_influences(one, other, plain, level, are_fixed=not metric_of(metric).is_of_ranks)
         else:
             found = interval_of_difference(one, other, plain, level, least_error=least_error)
         if flips is not None:

@@ -26,19 +26,19 @@ from deciban.evaluation.one_system import (
     shared_notes,
 )
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import FEW_ERRORS, Figure, no_units, too_few_in_words
+from deciban.evaluation.uncertainty import FEW_ERRORS, MetricKey, no_units, too_few_in_words
 
 if TYPE_CHECKING:
     from deciban.evaluation.spoofing import Measured
 
 
 @dataclass(frozen=True, slots=True)
-class FigureDifference:
+class MetricDifference:
     """The difference of a metric between two systems, first minus second.
 
     Attributes
     ----------
-    figure : Figure
+    metric : MetricKey
     words : str
         Label of the metric, with its operating point.
     values : (float, float)
@@ -49,7 +49,7 @@ class FigureDifference:
         The p-value, corrected for all pairs of systems that were compared by this metric.
     """
 
-    figure: Figure
+    metric: MetricKey
     words: str
     values: tuple[float, float]
     interval: Interval
@@ -58,7 +58,7 @@ class FigureDifference:
     @property
     def name(self) -> str:
         """Name of the metric in one word."""
-        return name_with_place(self.figure)
+        return name_with_place(self.metric)
 
     @property
     def relative(self) -> tuple[float, float, float] | None:
@@ -67,7 +67,7 @@ class FigureDifference:
         None also for metrics for which larger is better.
         """
         greater = max(self.values)
-        if metric_of(self.figure).larger_is_better or greater <= 0.0:
+        if metric_of(self.metric).larger_is_better or greater <= 0.0:
             return None
         one = self.interval
         return one.estimate / greater, one.low / greater, one.high / greater
@@ -77,7 +77,7 @@ class FigureDifference:
         """Position of the system that is significantly better, by the interval and the p-value; None if neither is."""
         if self.interval.low <= 0.0 <= self.interval.high or self.holm > 1.0 - self.interval.level:
             return None
-        return int((self.interval.estimate > 0.0) != metric_of(self.figure).larger_is_better)
+        return int((self.interval.estimate > 0.0) != metric_of(self.metric).larger_is_better)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types."""
@@ -103,7 +103,7 @@ class Pair:
     ----------
     names : (str, str)
         First and second: differences are first minus second.
-    figures : tuple of FigureDifference
+    metrics : tuple of MetricDifference
     curves : tuple of CurveDifference
     n_shared : int
         Number of units of both systems.
@@ -112,7 +112,7 @@ class Pair:
     """
 
     names: tuple[str, str]
-    figures: tuple[FigureDifference, ...]
+    metrics: tuple[MetricDifference, ...]
     curves: tuple[CurveDifference, ...]
     n_shared: int
     same_ranks: bool = False
@@ -126,10 +126,10 @@ class Pair:
         """Sentences that name the significantly better system, by metric and by prior."""
         found = []
         for which, name in enumerate(self.names):
-            words = [one.words for one in self.figures if one.better == which]
+            words = [one.words for one in self.metrics if one.better == which]
             found += [f"{name} is significantly better in {', '.join(words)}"] if words else []
         if self.same_ranks:
-            same = ", ".join(one.words for one in self.figures if metric_of(one.figure).is_of_ranks)
+            same = ", ".join(one.words for one in self.metrics if metric_of(one.metric).is_of_ranks)
             found.append(f"both rank the trials in the same order, so that they have the same {same}")
         return [*(found or ["no metric in which one is significantly better"]), *where_in_words(self.curves)]
 
@@ -139,15 +139,15 @@ class Pair:
             "first": self.names[0],
             "second": self.names[1],
             "shared_units": self.n_shared,
-            "figures": self.figures,
+            "figures": self.metrics,
             "curves": self.curves,
         }
 
 
-def figures_compared(pairs: Sequence[Pair]) -> list[Figure]:
+def metrics_compared(pairs: Sequence[Pair]) -> list[MetricKey]:
     """Return the metrics with a difference in some pair; infinite metrics have none."""
-    most = max(pairs, key=lambda pair: len(pair.figures))
-    return list(dict.fromkeys(one.figure for pair in (most, *pairs) for one in pair.figures))
+    most = max(pairs, key=lambda pair: len(pair.metrics))
+    return list(dict.fromkeys(one.metric for pair in (most, *pairs) for one in pair.metrics))
 
 
 Against: TypeAlias = Literal["all", "first"]
@@ -204,7 +204,7 @@ class Comparison(PlottedResult):
         pairs = tuple(
             replace(
                 pair,
-                figures=tuple(one for one in pair.figures if not metric_of(one.figure).needs_llrs),
+                metrics=tuple(one for one in pair.metrics if not metric_of(one.metric).needs_llrs),
                 curves=tuple(one for one in pair.curves if one.curve != "act_error"),
             )
             if raw.intersection(pair.names)
@@ -217,16 +217,16 @@ class Comparison(PlottedResult):
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Return every difference, with the names of its systems: the rows of data frames."""
         sides = ("first_system", "second_system")
-        return [(dict(zip(sides, pair.names, strict=True)), one) for pair in self.pairs for one in pair.figures]
+        return [(dict(zip(sides, pair.names, strict=True)), one) for pair in self.pairs for one in pair.metrics]
 
     def difference(
-        self, figure: Figure, first: str | None = None, second: str | None = None, *, level: float | None = None
+        self, metric: MetricKey, first: str | None = None, second: str | None = None, *, level: float | None = None
     ) -> Interval:
         """Return the difference of a metric, first minus second, with its paired interval.
 
         Parameters
         ----------
-        figure : str, or (str, place)
+        metric : str, or (str, place)
             As in `deciban.Evaluation.interval`: any metric that has an interval, also if tables do not show it.
         first, second : str, optional
             Names of systems; by default, the first two.
@@ -260,24 +260,24 @@ class Comparison(PlottedResult):
                 raise InputError(f"no system {name!r}. The systems are {', '.join(names)}.")
         one = self.systems[0 if first is None else names.index(first)]
         other = self.systems[1 if second is None else names.index(second)]
-        found = figure
-        if isinstance(figure, str) and figure not in one.estimates:
-            found = one.key_called(figure)
+        found = metric
+        if isinstance(metric, str) and metric not in one.estimates:
+            found = one.key_called(metric)
         for system in (one, other):
             if found not in system.estimates:
                 raise InputError(
-                    f"figure: {system.name} has no interval for {figure!r}: the metric is unknown or infinite."
+                    f"metric: {system.name} has no interval for {metric!r}: the metric is unknown or infinite."
                 )
         _require_same_meaning(one, other, [found])
         chosen = self.level if level is None else checked_level(level)
         return PairedUnits.of(one.uncertainty, other.uncertainty).difference(found, chosen, self.flips)
 
-    def worse(self, figure: str, margin: float = 0.0) -> tuple[str, ...]:
+    def worse(self, metric: str, margin: float = 0.0) -> tuple[str, ...]:
         """Return sentences on systems that are significantly worse than the first one, by more than a margin.
 
         Parameters
         ----------
-        figure : str
+        metric : str
             For example ``"eer"``, or ``"min_dcf@2"`` at the second operating point.
         margin : float
             Tolerated difference, in the unit of the metric: 0.005 is half a percent of an error rate.
@@ -297,12 +297,12 @@ class Comparison(PlottedResult):
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 <= given < math.inf:
             raise InputError(f"margin: got {margin!r}. Use a number of at least 0, in the unit of the metric.")
         base, found = self.systems[0], []
-        if math.isinf(_cost(base, figure)):
+        if math.isinf(_cost(base, metric)):
             return ()  # no system is worse
-        chosen = base.key_called(figure)
+        chosen = base.key_called(metric)
         how = metric_of(chosen)
         for other in self.systems[1:]:
-            if math.isinf(_cost(other, figure)):
+            if math.isinf(_cost(other, metric)):
                 found.append(f"{other.name} is worse than {base.name}: {base.words(chosen)} is infinite")
                 continue
             one = self.difference(chosen, other.name, base.name)
@@ -387,13 +387,13 @@ def compare_results(
     for i, j in chosen:
         _require_intervals(systems[i], systems[j])
     paired = [PairedUnits.of(systems[i].uncertainty, systems[j].uncertainty) for i, j in chosen]
-    found = list[dict[Figure, Interval]]()
+    found = list[dict[MetricKey, Interval]]()
     for (i, j), units in zip(chosen, paired, strict=True):
         if measures:
             found.append(_of_measures(measures[i], measures[j], level, flips))
         else:
-            figures = compared_metrics((systems[i], systems[j]))
-            found.append({figure: units.difference(figure, level, flips) for figure in figures})
+            metrics = compared_metrics((systems[i], systems[j]))
+            found.append({metric: units.difference(metric, level, flips) for metric in metrics})
     names_of, pairs = [(systems[i].name, systems[j].name) for i, j in chosen], []
     have_curves = [k for k, names in enumerate(names_of) if curves_with in ("", *names)]
     drawn = curve_differences([paired[k] for k in have_curves], [names_of[k] for k in have_curves], level)
@@ -401,21 +401,21 @@ def compare_results(
     together = zip(chosen, names_of, paired, found, _adjusted(found), strict=True)
     for k, ((i, j), names, units, row, among) in enumerate(together):
         one, other = systems[i], systems[j]
-        shown: dict[Figure, tuple[str, tuple[float, float]]]
+        shown: dict[MetricKey, tuple[str, tuple[float, float]]]
         if measures:
             shown = {x: (metric_of(x).label, (measures[i][str(x)].value, measures[j][str(x)].value)) for x in row}
         else:
             shown = {x: (one.words(x), (one.estimates[x].value, other.estimates[x].value)) for x in row}
-        rows = [FigureDifference(figure, *shown[figure], interval, among[figure]) for figure, interval in row.items()]
+        rows = [MetricDifference(metric, *shown[metric], interval, among[metric]) for metric, interval in row.items()]
         pairs.append(Pair(names, tuple(rows), curves.get(k, ()), units.n_shared, units.have_same_ranks))
     return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs, level)))
 
 
 def _of_measures(
     first: Mapping[str, Measured], second: Mapping[str, Measured], level: float, flips: SignFlips | None
-) -> dict[Figure, Interval]:
+) -> dict[MetricKey, Interval]:
     """Return the differences of the metrics of a protocol that have an interval in both systems."""
-    found = dict[Figure, Interval]()
+    found = dict[MetricKey, Interval]()
     for name, one in first.items():
         other = second.get(name)
         sides = [each.found for each in (one, other) if each is not None and each.found is not None]
@@ -431,9 +431,9 @@ def against_first(found: Comparison) -> Comparison:
     P-values are corrected for these pairs only.
     """
     kept = [pair for pair in found.pairs if pair.names[0] == found.systems[0].name]
-    adjusted = _adjusted([{one.figure: one.interval for one in pair.figures} for pair in kept])
+    adjusted = _adjusted([{one.metric: one.interval for one in pair.metrics} for pair in kept])
     pairs = tuple(
-        replace(pair, figures=tuple(replace(one, holm=among[one.figure]) for one in pair.figures))
+        replace(pair, metrics=tuple(replace(one, holm=among[one.metric]) for one in pair.metrics))
         for pair, among in zip(kept, adjusted, strict=True)
     )
     return replace(found, pairs=pairs)
@@ -449,13 +449,13 @@ def _require_intervals(one: OneSystem, other: OneSystem) -> None:
     raise InputError(f"{words}{reasons}".rstrip())
 
 
-def _adjusted(found: Sequence[Mapping[Figure, Interval]]) -> list[dict[Figure, float]]:
+def _adjusted(found: Sequence[Mapping[MetricKey, Interval]]) -> list[dict[MetricKey, float]]:
     """Return p-values corrected for all pairs with the metric."""
-    adjusted: list[dict[Figure, float]] = [{} for _ in found]
-    for figure in dict.fromkeys(figure for row in found for figure in row):
-        having = [k for k, row in enumerate(found) if figure in row]
-        for k, share in zip(having, holm(np.array([found[k][figure].p_value for k in having])).tolist(), strict=True):
-            adjusted[k][figure] = share
+    adjusted: list[dict[MetricKey, float]] = [{} for _ in found]
+    for metric in dict.fromkeys(metric for row in found for metric in row):
+        having = [k for k, row in enumerate(found) if metric in row]
+        for k, share in zip(having, holm(np.array([found[k][metric].p_value for k in having])).tolist(), strict=True):
+            adjusted[k][metric] = share
     return adjusted
 
 
@@ -472,19 +472,19 @@ def _pairs(systems: Sequence[OneSystem], against: str) -> list[tuple[int, int]]:
     return [(base, k) for k in range(len(systems)) if k != base]
 
 
-def _require_same_meaning(one: OneSystem, other: OneSystem, figures: Sequence[Figure]) -> None:
+def _require_same_meaning(one: OneSystem, other: OneSystem, metrics: Sequence[MetricKey]) -> None:
     """Refuse differences between operating points, kinds of scores, or rules."""
     if one.kind != other.kind:
         raise InputError(
             f"{one.name}, {other.name}: scores of {one.kind} and of {other.kind} have no metric in common."
         )
-    for figure in figures:
-        words, others = one.words(figure), other.words(figure)
+    for metric in metrics:
+        words, others = one.words(metric), other.words(metric)
         if words != others:
             raise InputError(
                 f"{one.name} has {words}, but {other.name} has {others}. Evaluate both at the same operating points."
             )
-        if metric_of(figure).per == "rule prior" and one.rule_costs[0].rule != other.rule_costs[0].rule:
+        if metric_of(metric).per == "rule prior" and one.rule_costs[0].rule != other.rule_costs[0].rule:
             raise InputError(
                 f"{one.name}, {other.name}: {words} has a different rule in each. Evaluate both with the same rule."
             )
@@ -524,7 +524,7 @@ def _notes(systems: Sequence[Any], pairs: Sequence[Pair], level: float) -> list[
 
 def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: float) -> Iterator[str]:
     """Yield notes on differences with intervals that are wider than needed in simulations (``docs/coverage.md``)."""
-    compared = {metric_of(x.figure).name for pair in pairs for x in pair.figures if x.interval.low < x.interval.high}
+    compared = {metric_of(x.metric).name for pair in pairs for x in pair.metrics if x.interval.low < x.interval.high}
     near = [one.name for one in systems if one.uncertainty.loss_may_be_zero(level)]
     if "calibration_loss" in compared and len(near) > 1:
         yield f"Calibration losses of {some_of(near)} may be 0: intervals of their difference can be wider than needed."
@@ -541,7 +541,7 @@ def caption_of(found: Comparison) -> str:
     noun = found.systems[0].uncertainty.noun
     words = [f"Cllr in bits; [paired {100 * found.level:.4g} % intervals by {noun}, {found.units_in_words}]"]
     drawn = found.systems[0].uncertainty.bootstrap
-    if drawn is not None and any(one.interval.method.startswith("bootstrap") for one in found.pairs[0].figures):
+    if drawn is not None and any(one.interval.method.startswith("bootstrap") for one in found.pairs[0].metrics):
         words.append(f"bootstrap of {drawn.n_replicates:,} replicates, seed {drawn.seed}")
     if found.flips is not None:
         words.append(found.flips.words)
@@ -560,22 +560,22 @@ def headings_of(found: Comparison) -> list[str]:
 def rows_of(found: Comparison) -> list[Sequence[str]]:
     """Return a row for each metric and pair, with corrected p-values."""
     rows = list[Sequence[str]]()
-    for figure in figures_compared(found.pairs):
+    for metric in metrics_compared(found.pairs):
         for pair in found.pairs:
             names = pair.names if len(found.pairs) > 1 else ()
-            same = [one for one in pair.figures if one.figure == figure]
+            same = [one for one in pair.metrics if one.metric == metric]
             rows += [(label_of(one), *names, *cells_of(one), p_value_written(one.holm)) for one in same]
     return rows
 
 
-def label_of(one: FigureDifference) -> str:
+def label_of(one: MetricDifference) -> str:
     """Return the label of a metric, with its unit if that is percent."""
-    return f"{one.words} in %" if metric_of(one.figure).in_percent else one.words
+    return f"{one.words} in %" if metric_of(one.metric).in_percent else one.words
 
 
-def cells_of(one: FigureDifference) -> list[str]:
+def cells_of(one: MetricDifference) -> list[str]:
     """Return both values, and their difference with its interval."""
-    how = metric_of(one.figure)
+    how = metric_of(one.metric)
     bounds = bounds_in_words(one.interval, in_percent=how.in_percent)
     difference = WithInterval(how.written(one.interval.estimate, sign=True), *bounds)
     return [*(how.written(value) for value in one.values), difference]

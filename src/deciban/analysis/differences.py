@@ -27,7 +27,7 @@ from deciban.evaluation.conditions import ByConditions, ConditionDifference
 from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.one_system import OneSystem, bounds_in_words
 from deciban.evaluation.two_class import prior_name
-from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
+from deciban.evaluation.uncertainty import CurveInfluences, MetricKey, Uncertainty
 from deciban.types import BoolArray, ByValue, FloatArray
 
 MOST_PAIRED = 10
@@ -69,34 +69,34 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
     sure = _sure(evaluated)
     if len(sure) < 2:
         return (), "units are unknown, or there are too few in each condition"
-    figures = _figures(sure)
-    if not figures:
+    metrics = _metrics(sure)
+    if not metrics:
         return (), "no metric has a confidence interval in all conditions"
-    kept = [name for name in figures if all(name in one.uncertainty.influences for one in sure)]
+    kept = [name for name in metrics if all(name in one.uncertainty.influences for one in sure)]
     if not kept:
         return (), "there are too many units to keep their influences; use larger units, such as speakers"
     found = list[ConditionDifference]()
     pairs = list(itertools.combinations(sure, 2)) if len(sure) <= MOST_PAIRED else []
     paired = [PairedUnits.of(one.uncertainty, other.uncertainty) for one, other in pairs]
     together = _AllConditions.of([one.uncertainty for one in sure]) if len(sure) > 2 else None
-    for figure in kept:
+    for metric in kept:
         least = _least_errors(
-            [float(p.standard_error(p.influences(figure))) for p in paired],
-            [[(estimate, 1.0) for estimate in _estimates(figure, pair)] for pair in pairs],
+            [float(p.standard_error(p.influences(metric))) for p in paired],
+            [[(estimate, 1.0) for estimate in _estimates(metric, pair)] for pair in pairs],
         )
         of_pairs = [
             ConditionDifference(
                 one.name,
                 other.name,
-                figure,
-                _values(figure, one, other),
-                p.difference(figure, level, same_trials=False, least_error=error),
+                metric,
+                _values(metric, one, other),
+                p.difference(metric, level, same_trials=False, least_error=error),
                 1.0,
             )
             for (one, other), p, error in zip(pairs, paired, least, strict=True)
         ]
-        of_others = [] if together is None else together.against_others(sure, figure, level)
-        free = _without_errors(sure, figure)
+        of_others = [] if together is None else together.against_others(sure, metric, level)
+        free = _without_errors(sure, metric)
         found += [
             one for one in (*_corrected(of_pairs), *_corrected(of_others)) if not {one.first, one.second} & {*free}
         ]
@@ -114,21 +114,21 @@ def _corrected(rows: Sequence[ConditionDifference]) -> list[ConditionDifference]
     return [replace(one, holm=share) for one, share in zip(rows, adjusted, strict=True)]
 
 
-def _figures(sure: Sequence[OneSystem]) -> list[Figure]:
+def _metrics(sure: Sequence[OneSystem]) -> list[MetricKey]:
     """Return the headline metrics of all conditions, with costs at the first operating point only."""
     keys = compared_metrics(sure)
     return [key for key in keys if metric_of(key).by_condition and (isinstance(key, str) or key[1] == 0)]
 
 
-def _without_errors(sure: Sequence[Any], figure: Figure) -> list[str]:
+def _without_errors(sure: Sequence[Any], metric: MetricKey) -> list[str]:
     """Return the conditions in which a class has no error at the best threshold of minDCF.
 
     A single extreme trial moves such a threshold, but influences do not include this: of 13 equal conditions, one
     differed significantly in 65 to 93 % of draws.
     """
-    if figure not in (("min_dcf", 0), "mean_min_dcf"):
+    if metric not in (("min_dcf", 0), "mean_min_dcf"):
         return []
-    estimates = [(one.name, one.uncertainty.estimates.get(figure)) for one in sure]
+    estimates = [(one.name, one.uncertainty.estimates.get(metric)) for one in sure]
     return [name for name, one in estimates if one is not None and one.rates is not None and _has_no_error(one.rates)]
 
 
@@ -137,12 +137,12 @@ def _has_no_error(rates: RateSum) -> bool:
     return any(bool(np.any(np.asarray(part.rate) * part.size.n_trials < 0.5)) for part in parts)
 
 
-def _estimates(figure: Figure, systems: Sequence[Any]) -> list[Estimate]:
-    return [system.uncertainty.estimates[figure] for system in systems]
+def _estimates(metric: MetricKey, systems: Sequence[Any]) -> list[Estimate]:
+    return [system.uncertainty.estimates[metric] for system in systems]
 
 
-def _values(figure: Figure, *systems: Any) -> tuple[float, float]:
-    one, other = (estimate.value for estimate in _estimates(figure, systems))
+def _values(metric: MetricKey, *systems: Any) -> tuple[float, float]:
+    one, other = (estimate.value for estimate in _estimates(metric, systems))
     return one, other
 
 
@@ -190,12 +190,12 @@ class _AllConditions:
         ends = np.cumsum([len(one.keys) for one in parts])
         return cls(parts, np.split(places, ends[:-1]), len(keys))
 
-    def against_others(self, named: Sequence[Any], figure: Figure, level: float) -> list[ConditionDifference]:
+    def against_others(self, named: Sequence[Any], metric: MetricKey, level: float) -> list[ConditionDifference]:
         """Return the differences of each condition from the mean of the others."""
         influences = np.zeros((len(self.parts), self.n_units))
         for row, one, at in zip(influences, self.parts, self.places, strict=True):
-            row[at] = one.influences[figure]
-        estimates = [one.estimates[figure] for one in self.parts]
+            row[at] = one.influences[metric]
+        estimates = [one.estimates[metric] for one in self.parts]
         n_units, n_others = min(one.n_units for one in self.parts), len(self.parts) - 1
         rest = (influences.sum(axis=0) - influences) / n_others
         errors, errors_of_rest = (
@@ -210,7 +210,7 @@ class _AllConditions:
             mean, degrees = MeanOfEstimates(others[k], errors_of_rest[k]), fewest_degrees(estimates)
             plain = Estimate(mine.value - mean.value, errors[k], n_units, "identity", degrees=degrees)
             interval = interval_of_difference(mine, mean, plain, level, least_error=least)
-            found.append(ConditionDifference(named[k].name, None, figure, (mine.value, mean.value), interval, 1.0))
+            found.append(ConditionDifference(named[k].name, None, metric, (mine.value, mean.value), interval, 1.0))
         return found
 
 
@@ -236,13 +236,13 @@ def significant_differences(part: ByConditions, level: float) -> list[str]:
     rows = [one for one in part.differences if (one.second is not None) == in_pairs]
     known = {one.name: one for one in part.evaluated}
     for one in rows:
-        how, value = metric_of(one.figure), one.interval.estimate
+        how, value = metric_of(one.metric), one.interval.estimate
         if one.holm >= 1.0 - level or value == 0.0:
             continue
         worse = (value > 0) != how.larger_is_better
         low, high = bounds_in_words(one.interval, in_percent=how.in_percent)
         amount = how.text(value, sign=True).replace(" %", " pp")
-        words = f"{known[one.first].words(one.figure)} {amount} [{low}, {high}]"
+        words = f"{known[one.first].words(one.metric)} {amount} [{low}, {high}]"
         phrases.setdefault((one.first, one.second, worse), []).append(words)
     if not phrases:
         words = "no two conditions differ" if in_pairs else "no condition differs from the mean of the others"

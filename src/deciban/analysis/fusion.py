@@ -19,12 +19,12 @@ from deciban.core.training.moments import are_same
 from deciban.errors import InputError, TrialError, names_apart
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.results import Evaluation, Results
-from deciban.evaluation.summary import DEFAULT_POINTS, Resampling, TwoClassFigures
+from deciban.evaluation.summary import DEFAULT_POINTS, Resampling, TwoClassMetrics
 from deciban.evaluation.two_class import evaluation_of, summary_of_labelled
 from deciban.fusion import LinearFusion, posterior_divergence
 from deciban.models.model import without_measure_warnings
 from deciban.models.score_model import Fusion
-from deciban.trials.sources import Chunk, ShardSource, having, ordered
+from deciban.trials.sources import Batch, TrialSource, having, ordered
 from deciban.types import FloatArray, Names, Weights
 
 Role: TypeAlias = Literal[
@@ -34,7 +34,7 @@ Role: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FigureRow:
+class FusionRow:
     """One row of the tables of a fusion.
 
     Attributes
@@ -63,13 +63,13 @@ class FigureRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FusedSystems(FigureRow):
+class FusedSystems(FusionRow):
     """Some of the systems, calibrated and fused; a single system is only calibrated.
 
     Attributes
     ----------
     name, role, dev, eval, note, penalized_objective
-        See `FigureRow`.
+        See `FusionRow`.
     systems : tuple of int
         Columns of the scores, in ascending order.
     model : LinearFusion, QualityFusion, SubsetFusion or None
@@ -190,12 +190,12 @@ class FusionAnalysis(Jsonable):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FusionFigures:
+class FusionMetrics:
     """Metrics of a fusion from a file and of its systems, which are trained anew for comparison.
 
     Attributes
     ----------
-    rows : tuple of FigureRow
+    rows : tuple of FusionRow
         Rows of tables: systems alone, every leave-one-out, the fusion, and the fusion on all trials if some lack a
         score.
     analysis : FusionAnalysis or None
@@ -204,18 +204,18 @@ class FusionFigures:
         True if the model was trained on these trials; None if unknown.
     names : tuple of str
         Names of the systems.
-    whole : FigureRow or None
+    whole : FusionRow or None
         The fusion of all systems, for comparison with fusions of fewer.
-    without : tuple of FigureRow
+    without : tuple of FusionRow
         The fusion without each system; for two systems, the other one alone; empty for a single system.
     """
 
-    rows: tuple[FigureRow, ...]
+    rows: tuple[FusionRow, ...]
     analysis: FusionAnalysis | None
     is_of_training: bool | None = None
     names: tuple[str, ...] = ()
-    whole: FigureRow | None = None
-    without: tuple[FigureRow, ...] = ()
+    whole: FusionRow | None = None
+    without: tuple[FusionRow, ...] = ()
 
     @property
     def dev(self) -> tuple[Any, ...]:
@@ -275,7 +275,7 @@ class SystemWorth:
 
 
 def worth_of_systems(
-    names: Sequence[str], fusion: FigureRow, without: Sequence[FigureRow], *, level: float = LEVEL
+    names: Sequence[str], fusion: FusionRow, without: Sequence[FusionRow], *, level: float = LEVEL
 ) -> tuple[SystemWorth, ...]:
     """Compute the increase of Cllr if a fusion is trained without each of its systems.
 
@@ -283,9 +283,9 @@ def worth_of_systems(
     ----------
     names : sequence of str
         Names of the systems.
-    fusion : FigureRow
+    fusion : FusionRow
         The fusion of all systems; two-class or multiclass.
-    without : sequence of FigureRow
+    without : sequence of FusionRow
         Fusions without each system, on the same trials; for two systems, the other one calibrated alone.
     level : float
         Level of the intervals.
@@ -416,8 +416,8 @@ def analyse_fusion(
     n_systems = len(dev.systems)
     others = _other(prototype, eval_scores, eval_is_target, eval_sample_weight, eval_quality, n_systems)
     _require_complete(dev, "scores")
-    figures = TwoClassFigures.of(operating_points)
-    return analysed(FusionTask(prototype, system_names(names, n_systems), dev, others, figures))
+    metrics = TwoClassMetrics.of(operating_points)
+    return analysed(FusionTask(prototype, system_names(names, n_systems), dev, others, metrics))
 
 
 def analysed(work: FusionTask, *, trained: Fusion | None = None) -> FusionAnalysis:
@@ -454,7 +454,7 @@ def _other(
     weight: Weights,
     quality: Mapping[str, ArrayLike] | None,
     n_systems: int,
-) -> ShardSource | None:
+) -> TrialSource | None:
     if scores is None:
         if is_target is not None or weight is not None or quality is not None:
             raise InputError(
@@ -475,7 +475,7 @@ def _other(
     return trials
 
 
-def _require_complete(trials: ShardSource, name: str) -> None:
+def _require_complete(trials: TrialSource, name: str) -> None:
     if len(np.unique(scored_by_all(trials).held.labels)) < 2:
         raise InputError(
             f"{name}: no targets, or no non-targets, have scores of all systems, so rows cannot be compared. Leave "
@@ -498,7 +498,7 @@ _SHARE = 0.1
 
 
 def on_cancelling_weights(
-    fusion: FusedSystems, names: Sequence[str], without: Sequence[FusedSystems], trials: ShardSource
+    fusion: FusedSystems, names: Sequence[str], without: Sequence[FusedSystems], trials: TrialSource
 ) -> str:
     """Return a note on huge weights that cancel, and the cost of leaving one system out; empty if there are none.
 
@@ -510,7 +510,7 @@ def on_cancelling_weights(
         Names of the systems.
     without : sequence of FusedSystems
         The fusion without each of them.
-    trials : ShardSource
+    trials : TrialSource
         Training trials with scores of all systems and positive weight.
     """
     linear = fusion.linear
@@ -550,7 +550,7 @@ def _way_out(ridge: float) -> str:
     return f"Leave one out, or use {penalty}."
 
 
-def _spread(p_target: float, trials: Chunk, llr: FloatArray) -> float:
+def _spread(p_target: float, trials: Batch, llr: FloatArray) -> float:
     """Return the standard deviation of the llr, with the class weights of training."""
     classes = trials.by_class(llr)
     own = [(x[np.isfinite(x)], None if weight is None else weight[np.isfinite(x)]) for x, weight in classes]
@@ -571,25 +571,25 @@ class FusionTask:
 
     prototype: Fusion
     names: tuple[str, ...]
-    dev: ShardSource
-    others: ShardSource | None
-    figures: TwoClassFigures
+    dev: TrialSource
+    others: TrialSource | None
+    metrics: TwoClassMetrics
     resampling: Callable[[Any], Resampling | None] = lambda _units: None
     """Returns options of intervals by units; None without units."""
 
     @cached_property
-    def compared(self) -> ShardSource:
+    def compared(self) -> TrialSource:
         """The training trials with scores of all systems and positive weight."""
         return scored_by_all(self.dev)
 
     @cached_property
-    def other_compared(self) -> ShardSource | None:
+    def other_compared(self) -> TrialSource | None:
         """The other trials with scores of all systems and positive weight."""
         return None if self.others is None else scored_by_all(self.others)
 
-    def _evaluated(self, trials: Chunk, llr: FloatArray, name: str) -> Evaluation:
+    def _evaluated(self, trials: Batch, llr: FloatArray, name: str) -> Evaluation:
         resampling = self.resampling(trials.units)
-        summary = summary_of_labelled(llr, trials.labels, trials.weight, figures=self.figures, resampling=resampling)
+        summary = summary_of_labelled(llr, trials.labels, trials.weight, metrics=self.metrics, resampling=resampling)
         return evaluation_of(summary, name=name, resampling=resampling)
 
     def row(self, role: Role, systems: tuple[int, ...], name: str, model: Fusion | None = None) -> FusedSystems:

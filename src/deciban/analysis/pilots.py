@@ -16,9 +16,9 @@ from deciban.errors import InputError, Message, counted
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.metrics import metric_of, name_with_place
 from deciban.evaluation.one_system import Jsonable, plain
-from deciban.evaluation.summary import Resampling, TwoClassFigures, summarize
+from deciban.evaluation.summary import Resampling, TwoClassMetrics, summarize
 from deciban.evaluation.two_class import costs_of_trials, evaluation_of
-from deciban.evaluation.uncertainty import Figure, Uncertainty, looked_up
+from deciban.evaluation.uncertainty import MetricKey, Uncertainty, looked_up
 from deciban.types import AnyArray, ByValue, CountArray, FloatArray, FloatPair, IntArray
 
 OfClasses: TypeAlias = tuple[TrialUnits, TrialUnits]
@@ -45,7 +45,7 @@ class Pilot:
 
     Attributes
     ----------
-    figure : str, or (str, place)
+    metric : str, or (str, place)
     words : str
         Label of the metric.
     in_percent : bool
@@ -78,7 +78,7 @@ class Pilot:
         Relative standard error of the variance, which is estimated from few units.
     """
 
-    figure: Figure
+    metric: MetricKey
     words: str
     in_percent: bool
     names: tuple[str, ...]
@@ -112,7 +112,7 @@ class Pilot:
 
 
 def pilot_of_evaluations(
-    first: Evaluation | ClassEvaluation, second: Evaluation | ClassEvaluation | None, figure: Figure
+    first: Evaluation | ClassEvaluation, second: Evaluation | ClassEvaluation | None, metric: MetricKey
 ) -> Pilot:
     """Return a pilot from influences of units only: all variance is assigned to units.
 
@@ -123,7 +123,7 @@ def pilot_of_evaluations(
     """
     systems = [one for one in (first, second) if one is not None]
     known = [_uncertainty(one) for one in systems]
-    about, name = known[0], figure_of(figure, first)
+    about, name = known[0], metric_key(metric, first)
     estimates = [looked_up(one.estimates, name) for one in known]
     influence = about.influences.get(name, np.empty(0))
     value, expected, scale = estimates[0].value, _expected(estimates[0]), estimates[0].scale
@@ -137,7 +137,7 @@ def pilot_of_evaluations(
         variance = float(influence @ influence) * n / (n - 1)
     n_tar, n_non = (int(getattr(first, one)) if hasattr(first, one) else None for one in ("n_tar", "n_non"))
     return Pilot(
-        figure=name,
+        metric=name,
         words=first.words(name),
         in_percent=metric_of(name).in_percent,
         names=tuple(one.name for one in systems),
@@ -162,7 +162,7 @@ def _expected(one: Estimate) -> float:
     return one.value if one.corrected is None or one.corrected <= 0.0 else one.corrected
 
 
-def figure_of(figure: Figure, system: Evaluation | ClassEvaluation) -> Figure:
+def metric_key(metric: MetricKey, system: Evaluation | ClassEvaluation) -> MetricKey:
     """Return the key of a metric: ``"min_dcf"``, ``"min_dcf@2"`` or ``("min_dcf", 1)``.
 
     Raises
@@ -170,10 +170,10 @@ def figure_of(figure: Figure, system: Evaluation | ClassEvaluation) -> Figure:
     InputError
         If there is no such metric, or it is infinite.
     """
-    if isinstance(figure, str):
-        return system.key_called(figure)
-    looked_up(_uncertainty(system).estimates, figure)
-    return figure
+    if isinstance(metric, str):
+        return system.key_called(metric)
+    looked_up(_uncertainty(system).estimates, metric)
+    return metric
 
 
 def pilot_of_trials(
@@ -181,9 +181,9 @@ def pilot_of_trials(
     units: OfClasses,
     segments: OfClasses | None,
     *,
-    figure: Figure,
+    metric: MetricKey,
     names: Sequence[str],
-    figures: TwoClassFigures,
+    metrics: TwoClassMetrics,
     weights: tuple[CountArray | None, CountArray | None] = (None, None),
 ) -> Pilot:
     """Return a pilot from the trials of one system, or of two systems on the same trials.
@@ -195,9 +195,9 @@ def pilot_of_trials(
     units, segments : pairs of TrialUnits
         Of targets and of non-targets. Segments of one side, or of both; the same segments have the same codes on both
         sides.
-    figure : str, or (str, place)
+    metric : str, or (str, place)
     names : sequence of str
-    figures : TwoClassFigures
+    metrics : TwoClassMetrics
     weights : pair of arrays, optional
 
     Raises
@@ -208,11 +208,11 @@ def pilot_of_trials(
     how: Any = {"tar_units": units[0], "non_units": units[1], "tar_weights": weights[0], "non_weights": weights[1]}
     costs, found = list[FloatPair](), list[Evaluation]()
     for (tar, non), name in zip(scores, names, strict=True):
-        summary = summarize(tar, non, figures=figures, **how)
+        summary = summarize(tar, non, metrics=metrics, **how)
         found.append(evaluation_of(summary, name=name, resampling=Resampling(optimism=True, keep=True)))
         _uncertainty(found[-1])
-        costs.append(costs_of_trials(summary, found[-1], figure_of(figure, found[-1])))
-    whole = pilot_of_evaluations(found[0], found[1] if len(found) > 1 else None, figure)
+        costs.append(costs_of_trials(summary, found[-1], metric_key(metric, found[-1])))
+    whole = pilot_of_evaluations(found[0], found[1] if len(found) > 1 else None, metric)
     linear = costs[0] if len(costs) == 1 else (costs[0][0] - costs[1][0], costs[0][1] - costs[1][1])
     layout = _Layout.of(units, segments)
     components = components_of(linear, layout.factors, weights)
@@ -446,7 +446,7 @@ class Plan(ByValue, Jsonable):
         return f"{100 * value:.3g} %" if self.pilot.in_percent else f"{value:.3g}"
 
     @property
-    def of_figure(self) -> str:
+    def of_metric(self) -> str:
         """Label of the metric or difference."""
         words, names = self.pilot.words, self.pilot.names
         return words if len(names) == 1 else f"difference of {words}, {' minus '.join(names)},"
@@ -455,7 +455,7 @@ class Plan(ByValue, Jsonable):
     def lines(self) -> tuple[str, ...]:
         """Sentences of the plan."""
         pilot, first = self.pilot, self.designs[0]
-        known = f"{self.of_figure} {self.written(pilot.value)}"
+        known = f"{self.of_metric} {self.written(pilot.value)}"
         if self.written(pilot.expected) != self.written(pilot.value):
             known += f" (corrected {self.written(pilot.expected)})"
         known += f", standard error {self.written(self.standard_error)}"
@@ -491,7 +491,7 @@ class Plan(ByValue, Jsonable):
         unit = unit[:-1] if amount == "1" else unit
         if self.wanted == "width":
             half = f"±{scale * self.target / 2.0:.3g}"
-            return f"for a {level} interval of {self.of_figure} with a width of {amount}{unit} (about {half})"
+            return f"for a {level} interval of {self.of_metric} with a width of {amount}{unit} (about {half})"
         return (
             f"to detect a difference of {amount}{unit} in {self.pilot.words} with power {self.power:g} "
             f"at confidence level {level}"
@@ -529,7 +529,7 @@ class Plan(ByValue, Jsonable):
         known = ("noun", "source", "n_units", "n_segments", "n_tar", "n_non", "value", "expected", "spread")
         of_pilot = {name: getattr(pilot, name) for name in known}
         found = {
-            "figure": name_with_place(pilot.figure),
+            "figure": name_with_place(pilot.metric),
             "systems": pilot.names,
             "goal": {
                 "kind": self.wanted,

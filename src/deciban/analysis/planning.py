@@ -19,8 +19,8 @@ from deciban.core.resampling.intervals import LEVEL, Estimate, checked_level
 from deciban.core.resampling.units import units_of_classes
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
-from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassMetrics
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.types import FloatArray, IntArray, Units, Weights
 
 TrialsPerSegment: TypeAlias = int | Literal["all"] | None
@@ -243,7 +243,7 @@ def plan_of_pilot(pilot: Pilot, goal: Goal) -> Plan:
     planner = Planner(pilot, goal)
     if not sum(planner.levels.values()) > 0.0:
         raise InputError(
-            f"figure: {pilot.words} does not vary between the {pilot.noun}s of this pilot (it is {pilot.value:g}), so "
+            f"metric: {pilot.words} does not vary between the {pilot.noun}s of this pilot (it is {pilot.value:g}), so "
             "there is no basis for a plan. Use a pilot with more errors, or another metric."
         )
     if goal.relative and pilot.expected == 0.0:
@@ -305,7 +305,7 @@ def plan(
     tar: Any,
     non: ArrayLike | None = None,
     *,
-    figure: Figure = "eer",
+    metric: MetricKey = "eer",
     width: float | None = None,
     difference: float | None = None,
     relative: bool = False,
@@ -320,7 +320,7 @@ def plan(
     non_weights: Weights = None,
     segments: Iterable[float] | None = None,
     trials_per_segment: TrialsPerSegment = None,
-    operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
+    operating_points: TwoClassMetrics | Iterable[PointLike] = DEFAULT_POINTS,
 ) -> Plan:
     """Plan the numbers of speakers and trials that a metric needs for a given uncertainty, from a pilot.
 
@@ -329,7 +329,7 @@ def plan(
     tar, non : (n_tar,) and (n_non,) array_like
         Scores of target and non-target trials of a pilot. Instead of ``tar``, you can pass an evaluation with units,
         two-class or multiclass, and no ``non``: then all variance is assigned to differences between units.
-    figure : str, or (str, place)
+    metric : str, or (str, place)
         For example ``"eer"`` or ``"min_cllr"``; at the second operating point ``"act_dcf@2"`` or ``("act_dcf", 1)``.
     width : float, optional
         Width of the interval of the metric, from bound to bound.
@@ -357,7 +357,7 @@ def plan(
     trials_per_segment : int or "all", optional
         Non-target trials of each segment. By default, all against all if the pilot has at least about half of these
         trials, else as many as in the pilot.
-    operating_points : iterable, or TwoClassFigures
+    operating_points : iterable, or TwoClassMetrics
         As in `deciban.evaluate`.
 
     Returns
@@ -393,7 +393,7 @@ def plan(
         given |= {"non_segments": non_segments, "tar_weights": tar_weights, "non_weights": non_weights}
         for name in (name for name, value in given.items() if value is not None):
             raise InputError(f"{name}: needs scores, but the first argument is an evaluation. Leave it out.")
-        return plan_of_pilot(pilot_of_evaluations(tar, second, figure), goal)
+        return plan_of_pilot(pilot_of_evaluations(tar, second, metric), goal)
     if non is None:
         raise InputError("non: none given. Pass the scores of targets and of non-targets, or an evaluation with units.")
     scores = [_scores(tar, non)]
@@ -408,9 +408,9 @@ def plan(
         _validate.weights(non_weights, sizes[1], "non_weights"),
     )
     pilot = pilot_of_trials(
-        scores, units, units_of_classes(tar_segments, non_segments, sizes, "segment"), figure=figure,
+        scores, units, units_of_classes(tar_segments, non_segments, sizes, "segment"), metric=metric,
         names=("first", "second")[: len(scores)] if second is not None else ("system",),
-        figures=TwoClassFigures.of(operating_points), weights=weights,
+        metrics=TwoClassMetrics.of(operating_points), weights=weights,
     )  # fmt: skip
     return plan_of_pilot(pilot, goal)
 

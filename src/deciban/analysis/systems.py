@@ -23,7 +23,7 @@ from deciban.metrics import SortedScores
 from deciban.models.model import without_measure_warnings
 from deciban.models.score_model import ARGUMENTS, Fusion, ScoreModel
 from deciban.models.sources import mapped
-from deciban.trials.sources import ShardSource, having, ordered
+from deciban.trials.sources import TrialSource, having, ordered
 from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, Names, Progress, Weights
 
 
@@ -33,7 +33,7 @@ def labelled_source(
     is_target: ArrayLike,
     sample_weight: Weights,
     quality: Mapping[str, ArrayLike] | None,
-) -> ShardSource:
+) -> TrialSource:
     """Return labelled trials of several systems as a source of one batch, in which NaN represents a missing score.
 
     Raises
@@ -54,12 +54,12 @@ def labelled_source(
     return source_of_systems(scores, is_target, sample_weight, None, tables or None, missing=fusion.of_subsets)
 
 
-def scored_by_all(source: ShardSource) -> ShardSource:
+def scored_by_all(source: TrialSource) -> TrialSource:
     """Return the trials that all systems scored and that have a weight above 0."""
     return having(source, range(len(source.systems)), counting=True)
 
 
-def llrs_of(source: ShardSource, model: Any) -> FloatArray:
+def llrs_of(source: TrialSource, model: Any) -> FloatArray:
     """Return the llrs of a trained model for trials in memory."""
     return np.asarray(mapped(source, model, "fusion").held.scores[0], np.float64)
 
@@ -555,7 +555,7 @@ class Search:
             model = copied(self.fusion).fit_source(own, self.parts.engine, self.parts.memory)
         return self._cost(mapped(own, model, "fusion"))
 
-    def _cost(self, llrs: ShardSource) -> float:
+    def _cost(self, llrs: TrialSource) -> float:
         """Return the cost of the llrs of labelled trials, relative to the cost of llr 0."""
         if self.point is None:
             nothing = np.zeros(1), None

@@ -27,7 +27,7 @@ from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_square
 from deciban.models.score_model import Calibrator, outcome, results_of
 from deciban.models.sources import SourceClasses
-from deciban.trials.sources import Chunk, SourcePartition, TrialFields
+from deciban.trials.sources import Batch, SourcePartition, TrialFields
 from deciban.types import CountArray, FloatArray, Priors, ScoreArray
 
 _SAYS_NOTHING = (
@@ -224,7 +224,7 @@ def _falls(data: Any) -> bool:
     return not slope >= 0.0  # infinite scores of the true class: the slope is -inf
 
 
-def _slopes(prior: FloatArray, trials: Chunk) -> Sums:
+def _slopes(prior: FloatArray, trials: Batch) -> Sums:
     """Return sums of slopes of the cost in the scale, at scale 0, of the trials of each class."""
     total, labels = np.zeros(len(prior)), trials.labels
     with np.errstate(invalid="ignore"):
@@ -425,7 +425,7 @@ class MatrixTransformation(_Transformation):
         super().set_parameters(parameters)
 
 
-def _checked(check: Callable[[ScoreArray, CountArray | None], None], trials: Chunk) -> None:
+def _checked(check: Callable[[ScoreArray, CountArray | None], None], trials: Batch) -> None:
     """Check some trials."""
     check(trials.scores[0], trials.weight)
 
@@ -712,20 +712,20 @@ def _train(data: SourceClasses, detectors: Sequence[Calibrator]) -> float:
     return mixed(costs.of_class, prior)
 
 
-def _amounts(n_classes: int, chunk: Chunk) -> Sums:
+def _amounts(n_classes: int, batch: Batch) -> Sums:
     """Return the number (or weight) of trials of each class."""
-    return Sums.of(np.bincount(chunk.labels, chunk.float_weight, n_classes))
+    return Sums.of(np.bincount(batch.labels, batch.float_weight, n_classes))
 
 
-def _detection_llrs(prior: FloatArray, partition: SourcePartition, wanted: TrialFields) -> Chunk:
+def _detection_llrs(prior: FloatArray, partition: SourcePartition, wanted: TrialFields) -> Batch:
     """Read segments with detection llrs in place of log-likelihoods."""
-    chunk = partition.read(wanted)
+    batch = partition.read(wanted)
     return replace(
-        chunk, scores=tuple(multiclass.detection_llrs(one, prior=prior) if len(one) else one for one in chunk.scores)
+        batch, scores=tuple(multiclass.detection_llrs(one, prior=prior) if len(one) else one for one in batch.scores)
     )
 
 
-def _of_detector(target: int, share: FloatArray, partition: SourcePartition, wanted: TrialFields) -> Chunk:
+def _of_detector(target: int, share: FloatArray, partition: SourcePartition, wanted: TrialFields) -> Batch:
     """Read segments as trials of one detector.
 
     Parameters
@@ -737,19 +737,19 @@ def _of_detector(target: int, share: FloatArray, partition: SourcePartition, wan
     partition : SourcePartition
     wanted : TrialFields
     """
-    chunk = partition.read(replace(wanted, systems=(0,) if wanted.systems else (), truth=True, weight=True))
-    scores = tuple(one[:, target] for one in chunk.scores) * len(wanted.systems)
-    own = share[chunk.labels]
-    weight = own if chunk.weight is None else own * chunk.weight
-    return replace(chunk, scores=scores, truth=chunk.labels == target, weight=weight, units=None)
+    batch = partition.read(replace(wanted, systems=(0,) if wanted.systems else (), truth=True, weight=True))
+    scores = tuple(one[:, target] for one in batch.scores) * len(wanted.systems)
+    own = share[batch.labels]
+    weight = own if batch.weight is None else own * batch.weight
+    return replace(batch, scores=scores, truth=batch.labels == target, weight=weight, units=None)
 
 
-def _costs(prior: FloatArray, detectors: Sequence[Calibrator], chunk: Chunk) -> ClassCosts:
+def _costs(prior: FloatArray, detectors: Sequence[Calibrator], batch: Batch) -> ClassCosts:
     """Return sums of logarithmic costs of the calibrated log-likelihoods."""
     from deciban.multiclass.tables import ScoredClasses, surprises
 
-    mapped = _joined(_mapped(multiclass.detection_llrs(chunk.scores[0], prior=prior), detectors), prior)
-    return ClassCosts(surprises(ScoredClasses(mapped, chunk.labels, chunk.weight, None), prior))
+    mapped = _joined(_mapped(multiclass.detection_llrs(batch.scores[0], prior=prior), detectors), prior)
+    return ClassCosts(surprises(ScoredClasses(mapped, batch.labels, batch.weight, None), prior))
 
 
 def _shares(amounts: FloatArray, prior: FloatArray) -> Iterator[FloatArray]:

@@ -19,14 +19,14 @@ from deciban.models.model import without_measure_warnings
 from deciban.models.score_model import ARGUMENTS, ScoreModel, measure_table, warn_missing
 from deciban.models.sources import naming_rows
 from deciban.trials.sources import (
-    Chunk,
+    Batch,
     Columns,
     Engine,
     LoadedPartition,
     MappedPartition,
-    ShardSource,
     SourcePartition,
     TrialFields,
+    TrialSource,
     found_in,
     in_memory,
     ordered,
@@ -147,8 +147,8 @@ def cross_validated(
     systems: Any = (columns,)
     if isinstance(calibrator, ScoreModel):
         systems = Columns.of(columns) if calibrator.is_fusion else (_validate.scores(columns, "scores"),)
-    chunk = Chunk(systems, truth, weight=weight, quality=cast("Any", quality or None))
-    parts = SourceParts.in_memory(in_memory(chunk), n_folds, groups=groups, seed=seed)
+    batch = Batch(systems, truth, weight=weight, quality=cast("Any", quality or None))
+    parts = SourceParts.in_memory(in_memory(batch), n_folds, groups=groups, seed=seed)
     llr: FloatArray = np.asarray(parts.crossed(calibrator, "").held.scores[0])
     if not quality:
         return llr
@@ -183,22 +183,22 @@ def _checked_scores(scores: ArrayLike) -> AnyArray:
     return array
 
 
-def _left(out: tuple[int, int], partition: SourcePartition, wanted: TrialFields) -> Chunk:
+def _left(out: tuple[int, int], partition: SourcePartition, wanted: TrialFields) -> Batch:
     """Read the trials of a partition that share no fold with the held-out trials."""
-    chunk = partition.read(replace(wanted, folds=True))
-    return chunk.take(_shares_none(out, chunk))
+    batch = partition.read(replace(wanted, folds=True))
+    return batch.take(_shares_none(out, batch))
 
 
-def _shares_none(out: tuple[int, int], chunk: Chunk) -> BoolArray:
+def _shares_none(out: tuple[int, int], batch: Batch) -> BoolArray:
     """Return True for the trials that share no fold with the held-out trials."""
-    left: BoolArray = np.logical_not(np.isin(_folds(chunk), out).any(axis=1))
+    left: BoolArray = np.logical_not(np.isin(_folds(batch), out).any(axis=1))
     return left
 
 
-def _folds(chunk: Chunk) -> IntArray:
+def _folds(batch: Batch) -> IntArray:
     """Return the folds of each trial, (n_trials, n_sides)."""
-    assert chunk.folds is not None  # noqa: S101  # they were asked for
-    return chunk.folds
+    assert batch.folds is not None  # noqa: S101  # they were asked for
+    return batch.folds
 
 
 def _crossed(
@@ -207,7 +207,7 @@ def _crossed(
     names: tuple[str, ...],
     partition: SourcePartition,
     wanted: TrialFields,
-) -> Chunk:
+) -> Batch:
     """Read the trials of a partition with the results of models that were trained on the others.
 
     Parameters
@@ -231,59 +231,59 @@ def _crossed(
     some = next(iter(models.values()))
     quality = some.quality_arguments if getattr(some, "takes_quality", False) else ()
     # A model may refuse trials of weight 0.
-    chunk = partition.read(replace(wanted, systems=systems, quality=quality, weight=True, folds=True))
-    low, high = _ends(chunk)
+    batch = partition.read(replace(wanted, systems=systems, quality=quality, weight=True, folds=True))
+    low, high = _ends(batch)
     found: FloatArray | None = None
-    with naming_rows(chunk, names, partition.name), without_measure_warnings():
+    with naming_rows(batch, names, partition.name), without_measure_warnings():
         for out, model in models.items():
             rows = np.flatnonzero((low == out[0]) & (high == out[1]))
             if not len(rows):
                 continue
-            own = _transformed(model, chunk.take(rows), rows)
+            own = _transformed(model, batch.take(rows), rows)
             found = np.full((len(low), *own.shape[1:]), np.nan) if found is None else found
             found[rows] = own
     if found is None:
-        found = np.zeros((0, *chunk.scores[0].shape[1:]))
-    weight = chunk.weight if wanted.weight else None
-    return replace(chunk, scores=(found,) * len(wanted.systems), quality=None, weight=weight)
+        found = np.zeros((0, *batch.scores[0].shape[1:]))
+    weight = batch.weight if wanted.weight else None
+    return replace(batch, scores=(found,) * len(wanted.systems), quality=None, weight=weight)
 
 
-def _transformed(model: Any, chunk: Chunk, rows: IntArray) -> FloatArray:
+def _transformed(model: Any, batch: Batch, rows: IntArray) -> FloatArray:
     """Apply a model to trials at some positions; NaN for trials of weight 0 that it refuses."""
-    given = model.inputs(chunk.stacked) if isinstance(model, ScoreModel) else chunk.scores[0]
+    given = model.inputs(batch.stacked) if isinstance(model, ScoreModel) else batch.scores[0]
     try:
-        return np.asarray(model.transform(given, **(chunk.quality or {})))
+        return np.asarray(model.transform(given, **(batch.quality or {})))
     except TrialError as error:
-        if chunk.weight is None or chunk.weight.all():
+        if batch.weight is None or batch.weight.all():
             raise error.among(rows) from None
-    counting = np.flatnonzero(chunk.weight)
-    found = _transformed(model, chunk.take(counting), rows[counting])
+    counting = np.flatnonzero(batch.weight)
+    found = _transformed(model, batch.take(counting), rows[counting])
     whole = np.full((len(rows), *found.shape[1:]), np.nan)
     whole[counting] = found
     return whole
 
 
-def _trained(model: Any, source: ShardSource, engine: Engine | None, memory: int) -> Any:
+def _trained(model: Any, source: TrialSource, engine: Engine | None, memory: int) -> Any:
     """Train a model on the trials of a source; foreign classes take arrays."""
     if isinstance(model, ScoreModel):
         return model.fit_source(source, engine, memory)
-    chunk = source.held
-    return model.fit(chunk.scores[0], chunk.labels, sample_weight=chunk.weight, **(chunk.quality or {}))
+    batch = source.held
+    return model.fit(batch.scores[0], batch.labels, sample_weight=batch.weight, **(batch.quality or {}))
 
 
-def _ends(chunk: Chunk) -> tuple[IntArray, IntArray]:
+def _ends(batch: Batch) -> tuple[IntArray, IntArray]:
     """Return the lower and the higher fold of each trial."""
-    folds = _folds(chunk)
+    folds = _folds(batch)
     return folds.min(axis=1), folds.max(axis=1)
 
 
-def _counts(n_folds: int, n_classes: int, chunk: Chunk) -> CountArray | None:
+def _counts(n_folds: int, n_classes: int, batch: Batch) -> CountArray | None:
     """Count the trials of each pair of folds and class: all, and those that count; None without trials."""
-    if chunk.truth is None or not len(chunk.truth):
+    if batch.truth is None or not len(batch.truth):
         return None
-    low, high = _ends(chunk)
-    place, size = (low * n_folds + high) * n_classes + chunk.truth, n_folds * n_folds * n_classes
-    counting = slice(None) if chunk.weight is None else chunk.weight > 0
+    low, high = _ends(batch)
+    place, size = (low * n_folds + high) * n_classes + batch.truth, n_folds * n_folds * n_classes
+    counting = slice(None) if batch.weight is None else batch.weight > 0
     table = np.stack([np.bincount(place, minlength=size), np.bincount(place[counting], minlength=size)])
     return table.reshape(2, n_folds, n_folds, n_classes)
 
@@ -294,7 +294,7 @@ class SourceParts:
 
     Attributes
     ----------
-    source : ShardSource
+    source : TrialSource
         A source whose trials have folds.
     engine : Engine or None
         Engine that runs passes; None if all trials are in one batch in memory.
@@ -304,18 +304,18 @@ class SourceParts:
         Number of trials by folds, the lower first, and by class: all, and those that count.
     """
 
-    source: ShardSource
+    source: TrialSource
     engine: Engine | None
     memory: int
     counts: IntArray
 
     @classmethod
-    def of(cls, source: ShardSource, engine: Engine, n_folds: int, *, memory: int = 0, seed: int = 0) -> Self:
+    def of(cls, source: TrialSource, engine: Engine, n_folds: int, *, memory: int = 0, seed: int = 0) -> Self:
         """Assign folds to trials that are read in batches, in two passes.
 
         Parameters
         ----------
-        source : ShardSource
+        source : TrialSource
             A source with groups.
         engine : Engine
         n_folds : int
@@ -331,7 +331,7 @@ class SourceParts:
 
     @classmethod
     def in_memory(
-        cls, source: ShardSource, n_folds: Any, *, groups: ArrayLike | Sequence[ArrayLike] | None = None, seed: Any = 0
+        cls, source: TrialSource, n_folds: Any, *, groups: ArrayLike | Sequence[ArrayLike] | None = None, seed: Any = 0
     ) -> Self:
         """Assign folds to the trials of one batch, as in `cross_validated`.
 
@@ -340,17 +340,17 @@ class SourceParts:
         InputError
             See `folds_of`.
         """
-        chunk = source.held
-        numbers = [chunk.stacked.reshape(len(chunk.labels), -1), *(chunk.quality or {}).values()]
+        batch = source.held
+        numbers = [batch.stacked.reshape(len(batch.labels), -1), *(batch.quality or {}).values()]
         # Quality measures distinguish trials with equal scores.
         each = np.column_stack(numbers) if len(numbers) > 1 else numbers[0]
-        about = chunk.labels.astype(np.int64), chunk.weight, groups
+        about = batch.labels.astype(np.int64), batch.weight, groups
         folds = folds_of(each, *about, n_folds=n_folds, seed=seed)
-        own = LoadedPartition(replace(chunk, folds=folds.T), source.partitions[0].name)
+        own = LoadedPartition(replace(batch, folds=folds.T), source.partitions[0].name)
         return cls._counted(replace(source, partitions=(own,)), None, 0, int(folds.max()) + 1)
 
     @classmethod
-    def _counted(cls, source: ShardSource, engine: Engine | None, memory: int, n_folds: int) -> Self:
+    def _counted(cls, source: TrialSource, engine: Engine | None, memory: int, n_folds: int) -> Self:
         wanted = TrialFields((), truth=True, weight=True, folds=True)
         step = partial(_counts, n_folds, len(source.classes) or 2)
         return cls(source, engine, memory, found_in(source, engine, wanted, step, "counting folds"))
@@ -369,7 +369,7 @@ class SourceParts:
         """Pairs of folds."""
         return [(low, high) for low, high in np.argwhere(self.counts[0].sum(axis=2) > 0).tolist()]
 
-    def __iter__(self) -> Iterator[tuple[str, tuple[int, int], ShardSource]]:
+    def __iter__(self) -> Iterator[tuple[str, tuple[int, int], TrialSource]]:
         """Yield the description of each pair of folds, the folds, and the trials to train on."""
         for low, high in self._parts:
             step = partial(_left, (low, high))
@@ -387,7 +387,7 @@ class SourceParts:
                     "more groups with trials of both classes; trials with two sides need at least 3 folds."
                 )
 
-    def crossed(self, model: Any, name: str, *, systems: Sequence[int] | None = None) -> ShardSource:
+    def crossed(self, model: Any, name: str, *, systems: Sequence[int] | None = None) -> TrialSource:
         """Train a copy of a model for every pair of folds, on the trials that share no fold with the pair.
 
         Parameters
@@ -401,7 +401,7 @@ class SourceParts:
 
         Returns
         -------
-        ShardSource
+        TrialSource
             The same trials with results of the models that were trained without them.
 
         Raises

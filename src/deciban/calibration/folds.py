@@ -226,49 +226,49 @@ def words_of(low: int, high: int, n_folds: int) -> str:
 
 def _by_group(
     names: Any, folds: IntArray, partition: sources.SourcePartition, wanted: sources.TrialFields
-) -> sources.Chunk:
+) -> sources.Batch:
     """Read trials with the folds of their groups, one for each side; ``names`` is a pyarrow array of all groups."""
     if not wanted.folds:
         return partition.read(wanted)
     from deciban._arrow import compute as pc
     from deciban._arrow import to_numpy
 
-    chunk = partition.read(replace(wanted, groups=True))
-    assert chunk.groups is not None  # noqa: S101  # they were asked for
-    own = [folds[to_numpy(pc.index_in(of, names))][codes] for codes, of in chunk.groups]
-    return replace(chunk, folds=np.stack(own, axis=1))
+    batch = partition.read(replace(wanted, groups=True))
+    assert batch.groups is not None  # noqa: S101  # they were asked for
+    own = [folds[to_numpy(pc.index_in(of, names))][codes] for codes, of in batch.groups]
+    return replace(batch, folds=np.stack(own, axis=1))
 
 
-def _listed(folds: IntArray, partition: sources.SourcePartition, wanted: sources.TrialFields) -> sources.Chunk:
+def _listed(folds: IntArray, partition: sources.SourcePartition, wanted: sources.TrialFields) -> sources.Batch:
     """Read trials with folds that were assigned from a list of all trials."""
     return replace(partition.read(wanted), folds=folds[:, None])
 
 
 def _by_content(
-    source: sources.ShardSource,
+    source: sources.TrialSource,
     n_folds: int,
     seed: int,
     partition: sources.SourcePartition,
     wanted: sources.TrialFields,
-) -> sources.Chunk:
+) -> sources.Batch:
     """Read trials with folds that depend on their numbers and classes, without a list of all trials."""
     if not wanted.folds:
         return partition.read(wanted)
     systems = tuple(range(len(source.systems)))
-    chunk = partition.read(replace(wanted, systems=systems, truth=True, quality=source.quality))
-    folds = folds_by_content(numbers_of(chunk), chunk.labels, n_folds, seed)
-    quality = {name: (chunk.quality or {})[name] for name in wanted.quality} or None
-    truth, scores = chunk.truth if wanted.truth else None, tuple(chunk.scores[at] for at in wanted.systems)
-    return replace(chunk, scores=scores, truth=truth, quality=quality, folds=folds[:, None])
+    batch = partition.read(replace(wanted, systems=systems, truth=True, quality=source.quality))
+    folds = folds_by_content(numbers_of(batch), batch.labels, n_folds, seed)
+    quality = {name: (batch.quality or {})[name] for name in wanted.quality} or None
+    truth, scores = batch.truth if wanted.truth else None, tuple(batch.scores[at] for at in wanted.systems)
+    return replace(batch, scores=scores, truth=truth, quality=quality, folds=folds[:, None])
 
 
-def numbers_of(chunk: sources.Chunk) -> list[AnyArray]:
+def numbers_of(batch: sources.Batch) -> list[AnyArray]:
     """Return scores and quality measures of trials, column by column, in the order of memory."""
-    if not chunk.scores:
+    if not batch.scores:
         return []
-    whole = np.stack(chunk.scores, axis=1)
+    whole = np.stack(batch.scores, axis=1)
     columns = list(whole.reshape(len(whole), math.prod(whole.shape[1:])).T)
-    measures = chunk.quality or {}
+    measures = batch.quality or {}
     return [*columns, *(column for name in ARGUMENTS if name in measures for column in measures[name].T)]
 
 
@@ -280,18 +280,18 @@ class SmallDataPass(sources.SourcePass):
     def __init__(self, wanted: sources.TrialFields) -> None:
         self.wanted = wanted
         self.n_counting = 0
-        self.found: dict[int, sources.Chunk] | None = {}
+        self.found: dict[int, sources.Batch] | None = {}
 
     def take(self, partitions: Sequence[sources.SourcePartition]) -> None:
         """Process partitions; see `SourcePass.take`."""
         for partition in partitions:
             assert isinstance(partition, sources.NumberedPartition)  # noqa: S101  # these were passed
-            chunk = partition.read(self.wanted)
-            n = len(chunk.labels) if chunk.weight is None else int(np.count_nonzero(chunk.weight))
+            batch = partition.read(self.wanted)
+            n = len(batch.labels) if batch.weight is None else int(np.count_nonzero(batch.weight))
             with self.lock:
-                self._add(n, {partition.number: chunk})
+                self._add(n, {partition.number: batch})
 
-    def _add(self, n: int, found: dict[int, sources.Chunk] | None) -> None:
+    def _add(self, n: int, found: dict[int, sources.Batch] | None) -> None:
         self.n_counting += n
         one = next(iter(found.values())) if found else None
         few = one is None or are_listed(self.n_counting, len(numbers_of(one)))
@@ -321,18 +321,18 @@ class GroupShares:
     totals: tuple[IntArray, int]
 
     @classmethod
-    def of(cls, chunk: sources.Chunk, n_classes: int) -> Self:
+    def of(cls, batch: sources.Batch, n_classes: int) -> Self:
         """Compute from the trials of a batch."""
         import pyarrow as pa
 
         from deciban.trials.names import encode
 
-        assert chunk.groups is not None  # noqa: S101  # they were asked for
-        merged, names = encode(pa.concat_arrays([own for _, own in chunk.groups]))
-        ends = np.cumsum([len(own) for _, own in chunk.groups])[:-1]
-        amount = np.ones(len(chunk.labels)) if chunk.weight is None else chunk.weight.astype(np.float64)
-        truth = chunk.labels.astype(np.int64)
-        parts = zip(np.split(merged, ends), chunk.groups, strict=True)
+        assert batch.groups is not None  # noqa: S101  # they were asked for
+        merged, names = encode(pa.concat_arrays([own for _, own in batch.groups]))
+        ends = np.cumsum([len(own) for _, own in batch.groups])[:-1]
+        amount = np.ones(len(batch.labels)) if batch.weight is None else batch.weight.astype(np.float64)
+        truth = batch.labels.astype(np.int64)
+        parts = zip(np.split(merged, ends), batch.groups, strict=True)
         both = [place[codes] * n_classes + truth for place, (codes, _) in parts]
         return cls(
             names, summed_by_code(amount, both, len(names) * n_classes), summed_by_code(amount, [truth], n_classes)
@@ -370,12 +370,12 @@ def _added(parts: Sequence[tuple[IntArray, int]]) -> tuple[IntArray, int]:
     return one + other, place
 
 
-def _shares_in(n_classes: int, chunk: sources.Chunk) -> GroupShares | None:
+def _shares_in(n_classes: int, batch: sources.Batch) -> GroupShares | None:
     """Return the shares of groups in a batch."""
-    return GroupShares.of(chunk, n_classes) if chunk.truth is not None and len(chunk.truth) else None
+    return GroupShares.of(batch, n_classes) if batch.truth is not None and len(batch.truth) else None
 
 
-def folded(source: sources.ShardSource, engine: sources.Engine, n_folds: int, seed: int) -> sources.ShardSource:
+def folded(source: sources.TrialSource, engine: sources.Engine, n_folds: int, seed: int) -> sources.TrialSource:
     """Return the same trials with their folds.
 
     Raises
@@ -386,7 +386,7 @@ def folded(source: sources.ShardSource, engine: sources.Engine, n_folds: int, se
     if source.groups is None:
         raise InputError(
             f"cross_validate: {source.name} was opened without groups to hold out together. Pass the files instead, "
-            "or open them with groups=() for the names of both sides, or groups=[column] (open_shards)."
+            "or open them with groups=() for the names of both sides, or groups=[column] (open_trials)."
         )
     steps = (_dealt_by_group if source.groups else _dealt)(source, engine, n_folds, seed)
     partitions = [
@@ -395,7 +395,7 @@ def folded(source: sources.ShardSource, engine: sources.Engine, n_folds: int, se
     return replace(source, partitions=tuple(partitions))
 
 
-def _dealt_by_group(source: sources.ShardSource, engine: sources.Engine, n_folds: int, seed: int) -> list[sources.Step]:
+def _dealt_by_group(source: sources.TrialSource, engine: sources.Engine, n_folds: int, seed: int) -> list[sources.Step]:
     """Return the folds of groups, in one pass.
 
     Raises
@@ -411,7 +411,7 @@ def _dealt_by_group(source: sources.ShardSource, engine: sources.Engine, n_folds
     return [shares.dealt(n_folds, seed)] * len(source.partitions)
 
 
-def _dealt(source: sources.ShardSource, engine: sources.Engine, n_folds: int, seed: int) -> list[sources.Step]:
+def _dealt(source: sources.TrialSource, engine: sources.Engine, n_folds: int, seed: int) -> list[sources.Step]:
     """Return the folds of trials without groups, from a list if they are few, in one pass.
 
     Raises
@@ -426,9 +426,9 @@ def _dealt(source: sources.ShardSource, engine: sources.Engine, n_folds: int, se
     if found is None:
         bare = replace(source, partitions=(), kept=None)  # a step must be small enough to send
         return [partial(_by_content, bare, n_folds, seed)] * len(partitions)
-    chunks = [found[at] for at in range(len(partitions))]
-    sizes = [len(one.scores[0]) for one in chunks]
-    filled = [one for one in chunks if len(one.scores[0])]
+    batches = [found[at] for at in range(len(partitions))]
+    sizes = [len(one.scores[0]) for one in batches]
+    filled = [one for one in batches if len(one.scores[0])]
     numbers = np.concatenate([np.stack(numbers_of(one), axis=1) for one in filled])
     truth = np.concatenate([np.asarray(one.truth).astype(np.int64) for one in filled])
     weight = np.concatenate([one.weight for one in filled if one.weight is not None]) if source.has_weights else None

@@ -22,7 +22,7 @@ from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel
 from deciban.models.score_model import outcome
 from deciban.multiclass.tables import ScoredClasses, entropy, mixed, surprises
-from deciban.trials.sources import Chunk
+from deciban.trials.sources import Batch
 from deciban.types import Additive, FloatArray, FloatPair, IntArray, Names, Priors, ScoreArray, Units, Weights
 
 _BLOCK = 1 << 17
@@ -632,18 +632,18 @@ def _require_finite(features: ScoreArray) -> None:
         _validate.refuse_trials(np.asarray(~np.isfinite(features).all(axis=1)), words, way)
 
 
-def _ranges(n_classes: int, trials: Chunk) -> FeatureRanges:
+def _ranges(n_classes: int, trials: Batch) -> FeatureRanges:
     """Return the ranges of the features of trials."""
     _require_finite(trials.scores[0])
     return FeatureRanges.of(trials.scores[0], trials.labels, n_classes, trials.float_weight)
 
 
-def _of_features(look: FeatureSums, trials: Chunk) -> Sums:
+def _of_features(look: FeatureSums, trials: Batch) -> Sums:
     """Apply ``look`` to the features of trials."""
     return look(trials.scores[0], trials.labels, trials.float_weight)
 
 
-def _costs(prior: FloatArray, mean: FloatArray, covariance: FloatArray, trials: Chunk) -> ClassCosts:
+def _costs(prior: FloatArray, mean: FloatArray, covariance: FloatArray, trials: Batch) -> ClassCosts:
     """Return sums of logarithmic costs of the log densities of trials."""
     densities = log_densities(trials.scores[0], mean, covariance)
     return ClassCosts(surprises(ScoredClasses(densities, trials.labels, trials.weight, None), prior))

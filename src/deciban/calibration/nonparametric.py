@@ -24,7 +24,7 @@ from deciban.metrics import SortedScores
 from deciban.models.loading import NUMBER, model_of
 from deciban.models.model import Bounds, ParameterCovariance, ParameterUncertainty, Plain, content_of
 from deciban.models.score_model import Calibrator, outcome_of, outcome_of_llrs
-from deciban.trials.sources import Chunk
+from deciban.trials.sources import Batch
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Weights
 
 _NUMBERS = {"type": "array", "items": NUMBER, "minItems": 1}
@@ -529,7 +529,7 @@ def _results(data: Any, transform: Callable[[FloatArray], FloatArray], low: floa
     return outcome_of(data, transform, status)
 
 
-def _beyond(low: float, high: float, trials: Chunk) -> Sums:
+def _beyond(low: float, high: float, trials: Batch) -> Sums:
     """Count trials, and trials with scores beyond the bounds."""
     score = trials.scores[0]
     return Sums.of(np.array([len(score), (score < low).sum(), (score > high).sum()]))

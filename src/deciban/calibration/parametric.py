@@ -26,7 +26,7 @@ from deciban.models.model import (
     scores_as_they_are,
 )
 from deciban.models.score_model import Calibrator, TrainedByRule, outcome, outcome_of, results_of
-from deciban.trials.sources import Chunk
+from deciban.trials.sources import Batch
 from deciban.types import Additive, CountArray, FloatArray, FloatPair, ScoreArray
 
 if TYPE_CHECKING:
@@ -336,7 +336,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         return llr
 
 
-def _ends(model: BetaCalibrator, trials: Chunk) -> Ends:
+def _ends(model: BetaCalibrator, trials: Batch) -> Ends:
     """Return the range of probabilities of non-targets and of targets; refuse certainty of the wrong class.
 
     The cost of certainty of the wrong class is infinite for all ``a`` and ``b``.
@@ -351,7 +351,7 @@ def _ends(model: BetaCalibrator, trials: Chunk) -> Ends:
     return _ends_of(trials)[0]
 
 
-def _ends_of(trials: Chunk) -> tuple[Ends, tuple[int, int]]:
+def _ends_of(trials: Batch) -> tuple[Ends, tuple[int, int]]:
     """Return the range of the scores of non-targets and targets that count, and the numbers of trials."""
     own = [scores for scores, _ in trials.counting.by_class()[::-1]]
     low, high = [np.min(one, initial=np.inf) for one in own], [np.max(one, initial=-np.inf) for one in own]
@@ -597,14 +597,14 @@ Spread = tuple[float, float, float]
 """Number (or weight) of trials of a class, and mean and standard deviation of their scores."""
 
 
-def _by_unit(non: Spread, tar: Spread, chunk: Chunk, units: TrialUnits) -> UnitSums:
+def _by_unit(non: Spread, tar: Spread, batch: Batch, units: TrialUnits) -> UnitSums:
     """Sum by unit the deviations of trials from the mean and the variance of their class, relative to the class.
 
     The last two columns are the shares of units in the classes.
     """
-    score, found = chunk.scores[0].astype(np.float64, copy=False), []
-    for rows, (total, mean, sd) in ((~chunk.labels, non), (chunk.labels, tar)):
-        share = np.where(rows, 1.0 if chunk.float_weight is None else chunk.float_weight, 0.0) / total
+    score, found = batch.scores[0].astype(np.float64, copy=False), []
+    for rows, (total, mean, sd) in ((~batch.labels, non), (batch.labels, tar)):
+        share = np.where(rows, 1.0 if batch.float_weight is None else batch.float_weight, 0.0) / total
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused with its variance
             apart = np.where(rows, score - mean, 0.0)
             found.append([*(share * np.array([apart, (apart - sd) * (apart + sd)])), share])
@@ -620,7 +620,7 @@ class _Ranges(Additive):
     counts: tuple[int, int]
 
 
-def _find_ranges(trials: Chunk) -> _Ranges:
+def _find_ranges(trials: Batch) -> _Ranges:
     """Return the ranges of trials with finite scores."""
     score = trials.scores[0]
     infinite = np.isinf(score) if trials.weight is None else np.isinf(score) & (trials.weight > 0)
@@ -633,7 +633,7 @@ def _find_ranges(trials: Chunk) -> _Ranges:
     return _Ranges(*_ends_of(trials))
 
 
-def _powers(middle: FloatArray, size: FloatArray, mean: Sequence[float], power: int, trials: Chunk) -> ClassCosts:
+def _powers(middle: FloatArray, size: FloatArray, mean: Sequence[float], power: int, trials: Batch) -> ClassCosts:
     """Return exact sums of powers of ``(score - middle) / size - mean`` in each class."""
     tar, non = trials.counting.by_class()
 

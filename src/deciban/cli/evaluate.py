@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from deciban.workflows.options import Options
 
 
-def refuse_figures_of_scores(asked: JoiningOptions, shown: OutputOptions, given: Mapping[str, Any]) -> None:
+def refuse_metrics_of_scores(asked: JoiningOptions, shown: OutputOptions, given: Mapping[str, Any]) -> None:
     """Refuse options for scores, which would have no effect on decisions.
 
     Raises
@@ -91,7 +91,7 @@ def show_decisions(
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
 @options(
-    *("eval-figures", "classifier", "posteriors", "rule", "capacity", "axis", "decided", "all-classes", "eval-tables"),
+    *("eval-metrics", "classifier", "posteriors", "rule", "capacity", "axis", "decided", "all-classes", "eval-tables"),
     *("corrected", "shown", "spoofing", "biometrics", "json"),
 )
 def eval_command(
@@ -123,7 +123,7 @@ def eval_command(
     wanted, decided, verifier, beside = ({name: given.pop(name) for name in names} for names in _REQUESTS)
     of_scores, found = {**given, **wanted, **beside}, None
     if decided.pop("decisions"):
-        refuse_figures_of_scores(asked, shown, of_scores | verifier)
+        refuse_metrics_of_scores(asked, shown, of_scores | verifier)
         show_decisions(scores, key, asked, shown, out, quiet=quiet, **decided)
     elif any(decided.values()):
         raise click.UsageError("--accept, --reject, --decision-column and --costs are for decisions: add --decisions.")
@@ -133,8 +133,8 @@ def eval_command(
         failures, dev, dev_key = (beside[name] for name in ("failures", "threshold_from", "threshold_key"))
         inputs = asked.inputs(scores, key)
         require_one_stream([*single_files(paths_of(inputs)), key, *dev, dev_key])
-        files = opened(inputs, key, asked.options.with_figures(classifier=given["classifier"]))
-        about = asked.options_for(files).with_figures(**given)
+        files = opened(inputs, key, asked.options.with_metrics(classifier=given["classifier"]))
+        about = asked.options_for(files).with_metrics(**given)
         about = _with_optimism(about) if shown.corrected else about
         with working() as progress:
             found = evaluate_model(None, files, about, thresholds=(dev, dev_key), progress=progress).results
@@ -295,7 +295,7 @@ def report_command(
         raise click.UsageError("--cross-validate sets what --select holds out. Add --select, or leave it out.")
     quiet, watch = given.pop("quiet"), given.pop("watch")
     given |= cross_validate or {}
-    figures = {name: given.pop(name) for name in ("classifier", "posteriors_at", "axis", "rule", "capacity")}
+    metrics = {name: given.pop(name) for name in ("classifier", "posteriors_at", "axis", "rule", "capacity")}
     names = ("asv", "asv_key", "asv_errors")
     given["verifier"] = {name: value for name in names if (value := given.pop(name)) is not None}
     inputs = asked.inputs(scores, key)
@@ -304,8 +304,8 @@ def report_command(
     require_own_stream(output, as_json=shown.as_json)
 
     def write() -> None:
-        files = opened(inputs, key, asked.options.with_figures(classifier=figures["classifier"]))
-        about = asked.options_for(files).with_figures(**figures)
+        files = opened(inputs, key, asked.options.with_metrics(classifier=metrics["classifier"]))
+        about = asked.options_for(files).with_metrics(**metrics)
         with working() as say:
             done = write_report(request, about, say, files=files)
         print_messages(done.results.messages, quiet=quiet)

@@ -170,7 +170,7 @@ _ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", 
 @click.command("summarize", cls=SectionedCommand)
 @click.argument("shards", nargs=-1, required=True, metavar="SHARD...", shell_complete=files)
 @options("summarize")
-@joining_options(figures="", more=("units", "scale"), without=_ELSEWHERE)
+@joining_options(metrics="", more=("units", "scale"), without=_ELSEWHERE)
 @options("json")
 def summarize_command(
     shards: tuple[str, ...],

@@ -422,7 +422,7 @@ def options(*sections: str, without: Sequence[str] = ()) -> Callable[[Callable[.
 
 
 def joining_options(
-    *, missing: str = "missing", figures: str = "costs", more: Sequence[str] = (), without: Sequence[str] = ()
+    *, missing: str = "missing", metrics: str = "costs", more: Sequence[str] = (), without: Sequence[str] = ()
 ) -> Callable[..., Any]:
     """Add options for reading score files and a key, for joining them, and for metrics.
 
@@ -430,15 +430,15 @@ def joining_options(
 
     Parameters
     ----------
-    missing, figures : str
+    missing, metrics : str
         Sections of options for trials without a score, and for multiclass metrics, if any.
     more : sequence of str
         Further sections, such as ``uncertainty`` and ``scale``.
     without : sequence of str
         Options of these sections to leave out, by their keys in ``options.toml``.
     """
-    of_figures = [figures] if figures else []
-    sections = ("joining", "by-order", missing, "duplicates", *more, "quiet", "kind", "classes", *of_figures)
+    of_metrics = [metrics] if metrics else []
+    sections = ("joining", "by-order", missing, "duplicates", *more, "quiet", "kind", "classes", *of_metrics)
     known = [names for section in sections for names in _sections()[section] if names not in without]
     declared = [names.split()[-1].partition("/")[0] for names in known]
     own = {name.lstrip("-").replace("-", "_") for name in declared} - {"key", "quiet"}

@@ -91,10 +91,10 @@ def _three_rates(text: str) -> list[float]:
 
 def _margin(text: str) -> tuple[str, float]:
     """Return the name of a metric, and the margin by which it can be worse."""
-    figure, colon, margin = text.partition(":")
+    metric, colon, margin = text.partition(":")
     value = _finite(margin) if colon else 0.0
-    _require(figure and value >= 0.0)
-    return figure, value
+    _require(metric and value >= 0.0)
+    return metric, value
 
 
 def _missing(*more: str) -> Callable[[str], Any]:
@@ -381,7 +381,7 @@ def _presets() -> list[str]:
     return [word for one in files for word in (one.stem, *tomllib.loads(one.read_text("utf-8")).get("aliases", ()))]
 
 
-def _figures() -> list[str]:
+def _metrics() -> list[str]:
     from deciban.evaluation.metrics import METRICS
 
     return [one.name for one in METRICS if one.tables != "none"]
@@ -472,7 +472,7 @@ _BY_OPTION: dict[str, Completer] = {
     "--where": _offering(lambda context, _: [f"{one}=" for one in _OF_KEY(context)]),
     **dict.fromkeys(("--weights", "--cross-validate"), _COLUMNS_OF_KEY),
     "--against": _offering(lambda *_: ("all", "first")),
-    **dict.fromkeys(("--metric", "--figure", "--fail-if-worse"), _offering(lambda *_: _figures())),
+    **dict.fromkeys(("--metric", "--figure", "--fail-if-worse"), _offering(lambda *_: _metrics())),
     "--units": _offering(lambda context, _: ["trials", "product", "product:", *_OF_KEY(context)], or_files=True),
 }
 

@@ -48,7 +48,7 @@ def compare_command(
     deciban compare old.txt new.txt --key key.txt --fail-if-worse eer:0.002
     """
     from deciban.evaluation.spoofing import Edition
-    from deciban.workflows.comparing import compare_files, require_figures
+    from deciban.workflows.comparing import compare_files, require_metrics
     from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.kinds import kind_of
 
@@ -65,13 +65,13 @@ def compare_command(
         read |= {"scores": opened, "asv": [verifier.get("asv")], "asv-key": [verifier.get("asv_key")]}
     else:
         opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)
-        about = asked.options_for(opened).with_figures(rule=rule)
+        about = asked.options_for(opened).with_metrics(rule=rule)
         kind = kind_of(opened.scores[0], opened.key, about)
-        require_figures([name for name, _ in gates], kind, about, "fail_if_worse")
+        require_metrics([name for name, _ in gates], kind, about, "fail_if_worse")
         read |= {"scores": [one.path for one in opened.scores]}
     with working() as say:
         found = compare_files(opened, options=about, progress=say, **given)
-        worse = [words for figure, margin in gates for words in found.worse(figure, margin)]
+        worse = [words for metric, margin in gates for words in found.worse(metric, margin)]
     print_messages(found.results.messages, quiet=quiet)
     if shown.as_json:
         print_json({**found.to_dict(), "worse": worse}, files={**read, "units": about.how_sure.files})
@@ -93,7 +93,7 @@ def plan_command(
     asked: JoiningOptions,
     quiet: bool,
     shown: OutputOptions,
-    figure: str | None,
+    metric: str | None,
     picture: PictureOptions,
     **goal: Any,
 ) -> None:
@@ -109,18 +109,18 @@ def plan_command(
     deciban plan sysA.txt --key key.txt --width 0.01 --segments 1,3,10 -o plan.svg
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.comparing import plan_files, require_figures
+    from deciban.workflows.comparing import plan_files, require_metrics
     from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.kinds import kind_of
 
     picture.require()
     opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)
     about = asked.options_for(opened)
-    require_figures([] if figure is None else [figure], kind_of(opened.scores[0], opened.key, about), about, "figure")
+    require_metrics([] if metric is None else [metric], kind_of(opened.scores[0], opened.key, about), about, "metric")
     refuse_overwriting(picture.paths, [*opened.paths, *about.files])
     said = {name: value for name, value in goal.items() if value is not None}
     with working() as progress:
-        found = plan_files(opened, options=about, figure=figure, progress=progress, **said)
+        found = plan_files(opened, options=about, metric=metric, progress=progress, **said)
     print_messages(found.messages, quiet=quiet)
 
     picture.save(lambda: plots.plan(found))  # before anything is printed: it can fail

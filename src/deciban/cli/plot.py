@@ -66,7 +66,7 @@ class PlotRequest:
     asked : JoiningOptions
     own : mapping
         ``OWN_OPTIONS`` as typed.
-    figures : mapping
+    metrics : mapping
         Options for metrics.
     quiet : bool
     """
@@ -76,7 +76,7 @@ class PlotRequest:
     key: str | None
     asked: JoiningOptions
     own: Mapping[str, Any]
-    figures: Mapping[str, Any]
+    metrics: Mapping[str, Any]
     quiet: bool
 
     def refuse_what_is_overlooked(self) -> None:
@@ -87,7 +87,7 @@ class PlotRequest:
         click.UsageError
         """
         plot, split = self.plot, self.asked.options.split
-        typed = {**self.own, **self.figures, "by": split.by, "equalize": split.equalize}
+        typed = {**self.own, **self.metrics, "by": split.by, "equalize": split.equalize}
         typed["key"] = self.key if plot in PICTURES else None
         for name, kinds in _MEANT_FOR.items():
             if typed[name] not in (None, ()) and plot not in kinds:
@@ -156,7 +156,7 @@ class PlotRequest:
         from deciban.workflows.inputs import ScoreFiles
 
         files = ScoreFiles.of(self.asked.inputs(self.scores, self.key), self.key, self.asked.options.reading)
-        about = self.asked.options_for(files).with_figures(**self.figures)
+        about = self.asked.options_for(files).with_metrics(**self.metrics)
         return files, about, self._read_as(files, about, self.key) | {"model": [self.own["model"]]}
 
     def _read_as(self, files: Any, about: Any, key: str | None) -> dict[str, Any]:
@@ -174,7 +174,7 @@ class PlotRequest:
         print_messages(found.results.messages, quiet=self.quiet)
         said = {**found.to_dict(), "files": read}
         if self.plot == "forest":
-            return lambda: plots.forest(found, figure=self.own["metric"]), said, ()
+            return lambda: plots.forest(found, metric=self.own["metric"]), said, ()
         return lambda: plots.difference_curve(found), said, ()
 
     def _of_trials(self) -> Addable:
@@ -216,7 +216,7 @@ class PlotRequest:
         from deciban.workflows.evaluate import evaluate_model, opened
 
         files = opened(scores, key, self.asked.options)
-        about = self.asked.options_for(files).with_figures(**self.figures)
+        about = self.asked.options_for(files).with_metrics(**self.metrics)
         is_many = about.kind == "classes"
         held, known = ("multiclass", _CLASS_KINDS) if is_many else ("two-class", (*_KINDS, *_TEACHING_KINDS))
         if self.plot not in (*known, *PICTURES):
@@ -231,9 +231,9 @@ class PlotRequest:
         results, read = self._evaluated(self.asked.inputs(self.scores, self.key), self.key)
         style = {} if self.own["corners"] is None else {"classes": self.own["corners"]}
         if self.plot == "by-condition":
-            style = {"figure": self.own["metric"]}
+            style = {"metric": self.own["metric"]}
         elif self.plot == "condition-map":
-            style = {"figures": None if self.own["metric"] is None else self.own["metric"].split(",")}
+            style = {"metrics": None if self.own["metric"] is None else self.own["metric"].split(",")}
         draw = getattr(plots, self.plot.replace("-", "_"))
         return partial(draw, results, **style), {**results.to_dict(), "files": read}, ()
 
@@ -288,7 +288,7 @@ def plot_command(
     quiet: bool,
     picture: PictureOptions,
     as_json: bool,
-    **figures: Any,
+    **metrics: Any,
 ) -> None:
     """Draw one plot of score files, with all systems.
 
@@ -322,8 +322,8 @@ def plot_command(
     from deciban.io.writing import refuse_overwriting
 
     picture.require()
-    own = {name: figures.pop(name) for name in OWN_OPTIONS}
-    request = PlotRequest(plot, scores, key, asked, own, figures, quiet)
+    own = {name: metrics.pop(name) for name in OWN_OPTIONS}
+    request = PlotRequest(plot, scores, key, asked, own, metrics, quiet)
     request.refuse_what_is_overlooked()
     refuse_overwriting(picture.paths, request.read)
     draw, said, messages = request.found()

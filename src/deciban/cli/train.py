@@ -295,7 +295,7 @@ def apply_command(
 @click.command("calibrate", cls=SectionedCommand)
 @click.argument("scores", required=False, metavar="[SCORES]", shell_complete=files)
 @options("model", "methods", "calibrate")
-@joining_options(figures="training", more=("units", "uncertainty", "scale"))
+@joining_options(metrics="training", more=("units", "uncertainty", "scale"))
 @options("interval", "llrs", "tables", "json")
 def calibrate_command(
     scores: str | None, *, key: str | None, asked: JoiningOptions, method: str, apply_to: str | None, **given: Any
@@ -323,7 +323,7 @@ def calibrate_command(
     request = TrainingRequest(scores=inputs, key=key, apply_to=[apply_to] if apply_to else [], **named)
 
     def model(options: Options) -> ScoreModel:
-        about = {"prior": options.figures.prior, "classes": options.reading.classes}
+        about = {"prior": options.metrics.prior, "classes": options.reading.classes}
         return calibrator_of(method, given, is_multiclass=options.kind == "classes", **about)
 
     train(request, asked, model)
@@ -332,7 +332,7 @@ def calibrate_command(
 @click.command("fuse", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @options("model", "fuse")
-@joining_options(missing="missing-or-subset", figures="training", more=("units", "uncertainty", "scale"))
+@joining_options(missing="missing-or-subset", metrics="training", more=("units", "uncertainty", "scale"))
 @options("interval", "offsets", "llrs", "tables", "json")
 def fuse_command(
     scores: tuple[str, ...], *, key: str | None, asked: JoiningOptions, apply_to: tuple[str, ...], **given: Any
@@ -442,7 +442,7 @@ def _fusion(options: Options, subsets: str | None, given: Mapping[str, Any], *, 
             raise click.UsageError(
                 "--missing subset is for two classes: drop segments without scores, or fill in scores."
             )
-        prior = prior_of_training(options.figures.prior, options.reading.classes)
+        prior = prior_of_training(options.metrics.prior, options.reading.classes)
         return fusion.MulticlassFusion(prior=prior, offsets=not given["no_offsets"], **own)
     if given["asymmetric"] and not with_quality:
         raise click.UsageError("--asymmetric is for quality measures: name their file with --quality.")

@@ -33,7 +33,7 @@ EDGE = 40
 """Beyond +-40 nats, a sigmoid is one exponential, with an error below 200 exp(-40) < 1e-15."""
 
 
-_CHUNK = 8192
+_BATCH = 8192
 """Values evaluated together: all temporaries stay in cache."""
 
 
@@ -90,10 +90,10 @@ class CostSeries:
         """
         terms = np.empty((1 + last - first, len(z)), z.dtype)
         with np.errstate(over="ignore", under="ignore"):
-            for i in range(0, len(z), _CHUNK):
-                values = self.derivatives(z[i : i + _CHUNK].astype(np.float64, copy=False), last)
+            for i in range(0, len(z), _BATCH):
+                values = self.derivatives(z[i : i + _BATCH].astype(np.float64, copy=False), last)
                 for term, value in zip(terms, values[first:], strict=True):
-                    term[i : i + _CHUNK] = value
+                    term[i : i + _BATCH] = value
         return terms
 
     def derivatives(self, z: FloatArray, order: int) -> list[FloatArray]:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from deciban.errors import teller
 from deciban.memory import Cost, memory_error, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
-from deciban.trials.sources import Engine, ShardSource, SourcePartition, SourcePass, batches, in_threads
+from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialSource, batches, in_threads
 
 W = TypeVar("W", bound=SourcePass)
 
@@ -18,11 +18,11 @@ W = TypeVar("W", bound=SourcePass)
 class CountingEngine(Engine):
     """Engine that computes ranks by sorting or counting."""
 
-    def ranks(self, source: ShardSource, memory: int) -> SortedScores:
+    def ranks(self, source: TrialSource, memory: int) -> SortedScores:
         """See `Engine.ranks`."""
-        from deciban.engines.sorting import summarize_shards  # slow import, and most passes need no ranks
+        from deciban.engines.sorting import summarize_source  # slow import, and most passes need no ranks
 
-        return summarize_shards(source, self, memory).ranks
+        return summarize_source(source, self, memory).ranks
 
 
 class Threads(CountingEngine):
@@ -39,7 +39,7 @@ class Threads(CountingEngine):
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = self.n_at_once = n_threads or n_processors()
 
-    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1) -> None:
+    def make_room(self, source: TrialSource, memory: int, *, n_systems: int = 1) -> None:
         """See `Engine.make_room`; rows take at most half of the memory."""
         if not source.partitions or source.batch is not None:
             return

@@ -22,7 +22,7 @@ from deciban.evaluation.curves import PooledOdds
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.problem_sums import (
     WEIGHTED,
-    ClassFigures,
+    ClassMetrics,
     CountedDetectors,
     CountedPairs,
     CountedProblem,
@@ -37,12 +37,12 @@ from deciban.multiclass.analysis import classifier_metrics_of, confusion_of, sub
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import Detectors, Grouping, Pairs, ScoredClasses, Side, rival_shares
 from deciban.trials.sources import (
-    Chunk,
+    Batch,
     Engine,
-    ShardSource,
     SourcePartition,
     SourcePass,
     TrialFields,
+    TrialSource,
     both,
     found_in,
     in_threads,
@@ -98,22 +98,22 @@ class SystemScores(NamedTuple):
     most: int = _NUMBERS
 
     @classmethod
-    def of(cls, source: ShardSource, system: int, most: int = _NUMBERS) -> SystemScores:
+    def of(cls, source: TrialSource, system: int, most: int = _NUMBERS) -> SystemScores:
         """Return the scores of a system, with at most `most` trials in a block."""
         return cls(system, source.classes, source.has_weights, most)
 
     def blocks(self, partition: SourcePartition, *, units: bool = False) -> Iterator[TrialBlock]:
         """Yield the trials of a partition in blocks, sorted by stratum within a block if strata are not classes."""
-        chunk = partition.read(TrialFields((self.system,), truth=True, weight=self.has_weights, units=units))
-        loglik, stratum = chunk.scores[0], chunk.stratum
+        batch = partition.read(TrialFields((self.system,), truth=True, weight=self.has_weights, units=units))
+        loglik, stratum = batch.scores[0], batch.stratum
         step = max(min(self.most, _NUMBERS // len(self.classes)), 1)
         for first in range(0, len(loglik), step):
             rows: Any = slice(first, first + step)
             if stratum is not None:
                 rows = first + np.argsort(stratum[rows], kind="stable")
-            some = None if chunk.weight is None else chunk.weight[rows]
-            trials = ScoredClasses(loglik[rows], chunk.labels[rows], some, self.classes)
-            own = None if chunk.units is None else chunk.units.take(rows)
+            some = None if batch.weight is None else batch.weight[rows]
+            trials = ScoredClasses(loglik[rows], batch.labels[rows], some, self.classes)
+            own = None if batch.units is None else batch.units.take(rows)
             yield TrialBlock(trials, trials.label if stratum is None else stratum[rows], own)
 
 
@@ -234,14 +234,14 @@ class ProblemScores(SourcePass):
 
 
 def solved(
-    problems: Sequence[Problem], source: ShardSource, system: int, asked: ProblemRequest, engine: Engine, memory: int
+    problems: Sequence[Problem], source: TrialSource, system: int, asked: ProblemRequest, engine: Engine, memory: int
 ) -> dict[tuple[Any, ...], CountedProblem | PooledOdds]:
     """Sort the scores of problems in one pass, or in several if the disk is too small for all of them.
 
     Parameters
     ----------
     problems : sequence of Problem
-    source : ShardSource
+    source : TrialSource
     system : int
     asked : ProblemRequest
     engine : Engine
@@ -332,12 +332,12 @@ def _samples(
     return list(map(np.concatenate, found))
 
 
-def _file_size(problems: Sequence[Problem], source: ShardSource) -> int:
+def _file_size(problems: Sequence[Problem], source: TrialSource) -> int:
     """Return the size of the temporary files of problems while they are sorted, in bytes."""
     return int(sum(one.file_size(has_weights=source.has_weights) for one in problems) + 3 * source.n_rows * 8)
 
 
-def _that_fit(waiting: Sequence[Problem], source: ShardSource, free: int) -> list[Problem]:
+def _that_fit(waiting: Sequence[Problem], source: TrialSource, free: int) -> list[Problem]:
     """Return the first problems whose files fit into half of the free disk space, at least one."""
     n = 1
     while n < len(waiting) and _file_size(waiting[: n + 1], source) <= free // 2:
@@ -443,16 +443,16 @@ class ClassSurvey(SourcePass):
     Parameters
     ----------
     given : SystemScores
-    figures : ClassFigures
+    metrics : ClassMetrics
     who : UnitsAndStrata, optional
         Units of the trials, if intervals are requested.
     """
 
     words = "counting"
 
-    def __init__(self, given: SystemScores, figures: ClassFigures, who: UnitsAndStrata | None = None) -> None:
-        self.given, self.figures, self.who = given, figures, who
-        self.has_subsets = not figures.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
+    def __init__(self, given: SystemScores, metrics: ClassMetrics, who: UnitsAndStrata | None = None) -> None:
+        self.given, self.metrics, self.who = given, metrics, who
+        self.has_subsets = not metrics.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
 
     def of(self, partitions: Sequence[SourcePartition]) -> ClassSums | None:
         """See `SourcePass.of`."""
@@ -467,26 +467,26 @@ class ClassSurvey(SourcePass):
         """Return the sums over the trials of a block."""
         trials = block.trials
         return ClassSums(
-            ClassSummary.of(trials, self.figures, whole=False, only_sums=True),
+            ClassSummary.of(trials, self.metrics, whole=False, only_sums=True),
             shown_of(trials),
-            subset_counts_of(trials, self.figures.p_target[0]) if self.has_subsets else None,
+            subset_counts_of(trials, self.metrics.p_target[0]) if self.has_subsets else None,
             None if self.who is None else ProblemUnitSums.of(block, self.who),
-            (trials,) if self.figures.classifier else (),
+            (trials,) if self.metrics.classifier else (),
         )
 
 
 def survey_classes(
-    source: ShardSource, engine: Engine, *, system: int, figures: ClassFigures, who: UnitsAndStrata | None = None
+    source: TrialSource, engine: Engine, *, system: int, metrics: ClassMetrics, who: UnitsAndStrata | None = None
 ) -> ClassSums | None:
     """Return the sums over all trials of one system of a multiclass source, computed in one pass.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
     system : int
         Position of the system.
-    figures : ClassFigures
+    metrics : ClassMetrics
         Requested metrics, without groups.
     who : UnitsAndStrata, optional
         Units of the trials, if intervals are requested.
@@ -503,13 +503,13 @@ def survey_classes(
     InputError
         If something that was requested is impossible.
     """
-    work = ClassSurvey(SystemScores.of(source, system), figures, who)
+    work = ClassSurvey(SystemScores.of(source, system), metrics, who)
     found: ClassSums | None = engine.run(work, source.partitions).found
     return found
 
 
 def summarize_surveyed(
-    sums: ClassSums, source: ShardSource, engine: Engine, memory: int, *, system: int, calibration: ClassCalibration
+    sums: ClassSums, source: TrialSource, engine: Engine, memory: int, *, system: int, calibration: ClassCalibration
 ) -> ClassSummary:
     """Summarize trials from their sums; further passes count detectors, pairs and posteriors.
 
@@ -517,7 +517,7 @@ def summarize_surveyed(
     ----------
     sums : ClassSums
         Sums over all trials, with trials of every class.
-    source : ShardSource
+    source : TrialSource
     engine : Engine
     memory : int
         Limit in bytes.
@@ -536,8 +536,8 @@ def summarize_surveyed(
     FormatError, OSError
         As reading does.
     """
-    counts, figures, classes = sums.summary.counts, sums.summary.figures, sums.summary.classes
-    asked = ProblemRequest.of(figures, classes, c_avg_places(figures))
+    counts, metrics, classes = sums.summary.counts, sums.summary.metrics, sums.summary.classes
+    asked = ProblemRequest.of(metrics, classes, c_avg_places(metrics))
     found: Any = solved(problems_of(asked, counts, source.n_rows), source, system, asked, engine, memory)
     rivals = enumerate(asked.rivals)
     detectors = tuple(CountedDetectors(found["detector", at, k] for k in range(len(one))) for at, one in rivals)
@@ -554,18 +554,18 @@ def summarize_surveyed(
     )
 
 
-def _grouped(grouping: Grouping, has_weights: bool, partition: SourcePartition, wanted: TrialFields) -> Chunk:  # noqa: FBT001
+def _grouped(grouping: Grouping, has_weights: bool, partition: SourcePartition, wanted: TrialFields) -> Batch:  # noqa: FBT001
     """Read the trials of a partition with log-likelihoods of groups, except trials of classes in no group."""
-    chunk = partition.read(replace(wanted, truth=True))
-    kept = np.flatnonzero(grouping.prior[chunk.labels] > 0)
-    truth, weight = chunk.labels[kept], None
+    batch = partition.read(replace(wanted, truth=True))
+    kept = np.flatnonzero(grouping.prior[batch.labels] > 0)
+    truth, weight = batch.labels[kept], None
     if wanted.weight and has_weights:
         weight = grouping.weight[truth]
-        weight = weight if chunk.weight is None else weight * chunk.weight[kept]
-    return Chunk(
-        tuple(grouping.logliks(one[kept]) for one in chunk.scores),
+        weight = weight if batch.weight is None else weight * batch.weight[kept]
+    return Batch(
+        tuple(grouping.logliks(one[kept]) for one in batch.scores),
         grouping.home[truth],
-        None if chunk.units is None else chunk.units.take(kept),
+        None if batch.units is None else batch.units.take(kept),
         weight,
         stratum=strata_of(grouping)[truth],
     )
@@ -576,7 +576,7 @@ def strata_of(grouping: Grouping) -> IntArray:
     return np.asarray(np.cumsum(grouping.prior > 0) - 1)
 
 
-def totals_of(source: ShardSource, engine: Engine) -> ClassTotals | None:
+def totals_of(source: TrialSource, engine: Engine) -> ClassTotals | None:
     """Return the number of trials and the total weight of each class, from one pass; None without trials."""
     wanted = TrialFields((), truth=True, weight=source.has_weights)
     found: ClassTotals | None = found_in(
@@ -585,29 +585,29 @@ def totals_of(source: ShardSource, engine: Engine) -> ClassTotals | None:
     return found
 
 
-def grouped(source: ShardSource, problem: GroupedProblem) -> ShardSource:
+def grouped(source: TrialSource, problem: GroupedProblem) -> TrialSource:
     """Return a source of classes as a source of groups."""
     has_weights = problem.has_weights
     partitions = source.each(partial(_grouped, problem.grouping, has_weights))
     return replace(source, partitions=partitions, classes=problem.titles, has_weights=has_weights, is_double=True)
 
 
-def confusion_in(source: ShardSource, engine: Engine, problem: GroupedProblem, *, system: int) -> CountArray:
+def confusion_in(source: TrialSource, engine: Engine, problem: GroupedProblem, *, system: int) -> CountArray:
     """Return the confusion counts of groups, weighted by the weights of trials, from one pass."""
     wanted = TrialFields((system,), truth=True, weight=source.has_weights)
-    look = partial(_confusion, problem.grouping, problem.figures.prior_of(problem.titles))
+    look = partial(_confusion, problem.grouping, problem.metrics.prior_of(problem.titles))
     found: CountArray = found_in(source, engine, wanted, look, "counting decisions")
     return found
 
 
-def _totals(n_classes: int, chunk: Chunk) -> ClassTotals | None:
-    return ClassTotals.of(chunk.labels, chunk.weight, n_classes) if len(chunk.labels) else None
+def _totals(n_classes: int, batch: Batch) -> ClassTotals | None:
+    return ClassTotals.of(batch.labels, batch.weight, n_classes) if len(batch.labels) else None
 
 
-def _confusion(grouping: Grouping, prior: FloatArray, chunk: Chunk) -> Any:
-    if not len(chunk.labels):
+def _confusion(grouping: Grouping, prior: FloatArray, batch: Batch) -> Any:
+    if not len(batch.labels):
         return None
-    kept = np.flatnonzero(grouping.prior[chunk.labels] > 0)
-    own = None if chunk.weight is None else chunk.weight[kept]
-    loglik = grouping.logliks(chunk.scores[0][kept])
-    return confusion_of(ScoredClasses(loglik, grouping.home[chunk.labels[kept]], own, None), prior)
+    kept = np.flatnonzero(grouping.prior[batch.labels] > 0)
+    own = None if batch.weight is None else batch.weight[kept]
+    loglik = grouping.logliks(batch.scores[0][kept])
+    return confusion_of(ScoredClasses(loglik, grouping.home[batch.labels[kept]], own, None), prior)

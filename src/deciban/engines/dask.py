@@ -24,7 +24,7 @@ from deciban._version import __version__
 from deciban.engines import CountingEngine
 from deciban.errors import ClusterError, InputError, counted, some_of, teller
 from deciban.memory import rows_that_fit
-from deciban.trials.sources import ShardSource, SourcePartition, W, batches
+from deciban.trials.sources import SourcePartition, TrialSource, W, batches
 
 _PATIENCE = 30
 """Seconds to wait for a scheduler, and for its first worker."""
@@ -332,7 +332,7 @@ class DaskEngine(CountingEngine):
         """See `Engine.bounded`; half of the memory per thread of the smallest worker, where sums are added."""
         return int(min(memory, self._memory_per_thread() / 2))
 
-    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1) -> None:  # noqa: ARG002
+    def make_room(self, source: TrialSource, memory: int, *, n_systems: int = 1) -> None:  # noqa: ARG002
         """See `Engine.make_room`; batches get small enough for workers later, and workers must access all files.
 
         Raises

@@ -30,7 +30,7 @@ from deciban.evaluation.summary import (
     Resampling,
     Summary,
     TrialsByUnit,
-    TwoClassFigures,
+    TwoClassMetrics,
     posterior_costs_of,
 )
 from deciban.evaluation.two_class import evaluation_of
@@ -38,7 +38,7 @@ from deciban.memory import Cost, give_back, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
 from deciban.trials.joining.join import require_two_classes
-from deciban.trials.sources import Engine, ShardSource, SourcePartition, SourcePass, TrialFields, in_threads
+from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialFields, TrialSource, in_threads
 from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray, added
 
 _LARGEST = 2.0**53
@@ -80,14 +80,14 @@ class Ascending(SourcePass):
         """See `SourcePass.of`."""
         found: tuple[list[tuple[AnyArray, ...]], ...] = ([], [])
         for partition in partitions:
-            chunk = partition.read(TrialFields((self.system,), truth=True, weight=True))
-            scores = chunk.scores[0].astype(self.kind, copy=False)
-            counting = None if chunk.weight is None else chunk.weight > 0
-            for c, some in enumerate((~chunk.labels, chunk.labels)):
-                if chunk.weight is None or counting is None:
+            batch = partition.read(TrialFields((self.system,), truth=True, weight=True))
+            scores = batch.scores[0].astype(self.kind, copy=False)
+            counting = None if batch.weight is None else batch.weight > 0
+            for c, some in enumerate((~batch.labels, batch.labels)):
+                if batch.weight is None or counting is None:
                     found[c].append((scores[some],))
                 else:
-                    by = chunk.weight[some & counting].astype(np.float64, copy=False)
+                    by = batch.weight[some & counting].astype(np.float64, copy=False)
                     found[c].append((scores[some & counting], by))
         classes = []
         for c, parts in enumerate(found):
@@ -257,7 +257,7 @@ class SortedSummation:
 
     Attributes
     ----------
-    figures : TwoClassFigures
+    metrics : TwoClassMetrics
         Requested metrics.
     totals : (tar, non)
         Number of trials of each class, or their total weight.
@@ -267,15 +267,15 @@ class SortedSummation:
         Number of trials that are grouped at once.
     """
 
-    figures: TwoClassFigures
+    metrics: TwoClassMetrics
     totals: tuple[float, float]
     lines: CornerCounts
     step: int
 
     @classmethod
-    def of(cls, figures: TwoClassFigures | None, n_tar: float, n_non: float, step: int) -> SortedSummation:
-        """Return an instance with lines for plots and requested rates; without figures, no lines for plots."""
-        asked, drawn = figures or TwoClassFigures(), np.zeros(0) if figures is None else drawn_lines()
+    def of(cls, metrics: TwoClassMetrics | None, n_tar: float, n_non: float, step: int) -> SortedSummation:
+        """Return an instance with lines for plots and requested rates; without metrics, no lines for plots."""
+        asked, drawn = metrics or TwoClassMetrics(), np.zeros(0) if metrics is None else drawn_lines()
         of_miss, of_fa = (np.sort(np.concatenate((drawn, own))) for own in (asked.fmr_at, asked.fnmr_at))
         lines = CornerCounts(of_miss * n_tar, of_fa * n_non)
         return cls(asked, (n_tar, n_non), lines, int(np.clip(step, _FEWEST_STEP, _MOST_STEP)))
@@ -292,7 +292,7 @@ class SortedSummation:
             pairs, thinned = OrderedPairs.of(groups), groups.thinned(below, self.totals, self.lines)
             trials = ScoredTrials((some_tar.scores, some_tar.weights), (some_non.scores, some_non.weights))
             costs = log_cost_ascending(*trials.tar, sign=-1), log_cost_ascending(*trials.non, sign=1)
-            yield SortedSums([thinned], pairs, costs, posterior_costs_of(trials, self.figures))
+            yield SortedSums([thinned], pairs, costs, posterior_costs_of(trials, self.metrics))
             below = below[0] + pairs.n_tar, below[1] + pairs.n_non
 
     def summary(self, parts: Iterable[SortedSums], tar: SortedClass, non: SortedClass, *, is_weighted: bool) -> Summary:
@@ -301,7 +301,7 @@ class SortedSummation:
         table = CoarseTable(*ScoreGroups.joined(whole.groups), tar, non, whole.pairs)
         ranks = SortedScores.of_sorted(tar, non, table=table)
         of_tar, of_non = whole.costs
-        return Summary(self.figures, ranks, of_tar, of_non, is_weighted, whole.posteriors)
+        return Summary(self.metrics, ranks, of_tar, of_non, is_weighted, whole.posteriors)
 
 
 def log_cost_ascending(scores: ScoreArray, weights: CountArray | None, *, sign: int) -> MeanCost:
@@ -319,13 +319,13 @@ class SortedFiles:
     folder : path
     ranges : sequence of ranges
         Ranges in ascending order.
-    figures : TwoClassFigures or None
+    metrics : TwoClassMetrics or None
         Requested metrics; None if nothing is plotted.
     step : int
         Number of trials that are grouped at once.
     """
 
-    def __init__(self, folder: Path, ranges: Sequence[_Range], figures: TwoClassFigures | None, step: int) -> None:
+    def __init__(self, folder: Path, ranges: Sequence[_Range], metrics: TwoClassMetrics | None, step: int) -> None:
         self.folder, self.ranges = folder, ranges
         self.has_weights = ranges[0].non.has_weights
         self.starts = [np.cumsum([0, *(one[c].n for one in ranges)]).tolist() for c in (0, 1)]
@@ -336,7 +336,7 @@ class SortedFiles:
             self.is_whole[c] &= bool(totals[c][-1] <= _LARGEST)
         self.below = [one.astype(np.int64) if whole else one for one, whole in zip(totals, self.is_whole, strict=True)]
         """Totals of non-targets and of targets below each range, and of all: trials or weight."""
-        self.adding = SortedSummation.of(figures, self.below[1][-1].item(), self.below[0][-1].item(), step)
+        self.adding = SortedSummation.of(metrics, self.below[1][-1].item(), self.below[0][-1].item(), step)
         self.files = [[folder / f"{name}-{c}" for name in ("scores", "weights", "cumulated")] for c in (0, 1)]
         self.kinds = [
             (one.kind, *[np.int64 if self.is_whole[c] else np.float64] * 2) for c, one in enumerate(ranges[0])
@@ -417,20 +417,20 @@ _UNLIKE = 1.5
 """Tolerance for ranges that are larger than expected from the sample."""
 
 
-def summarize_shards(
-    source: ShardSource, engine: Engine, memory: int, *, system: int = 0, figures: TwoClassFigures | None = None
+def summarize_source(
+    source: TrialSource, engine: Engine, memory: int, *, system: int = 0, metrics: TwoClassMetrics | None = None
 ) -> Summary:
     """Summarize the trials of one system of a two-class source of any size.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
     memory : int
         Limit in bytes.
     system : int
         Index of the system.
-    figures : TwoClassFigures, optional
+    metrics : TwoClassMetrics, optional
         Requested metrics.
 
     Returns
@@ -444,7 +444,7 @@ def summarize_shards(
     KeyMismatchError, FormatError, OSError
         If all trials are of one class, if reading fails, or if there is no room for temporary files.
     """
-    asked, kind = figures or TwoClassFigures(), np.dtype(np.float64 if source.is_double else np.float32)
+    asked, kind = metrics or TwoClassMetrics(), np.dtype(np.float64 if source.is_double else np.float32)
     work = Ascending(system, kind)
     work.rows_per_batch = rows_that_fit(  # all threads together use a quarter of the memory, if partitions are small
         memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
@@ -452,11 +452,11 @@ def summarize_shards(
     if source.n_rows <= rows_that_fit(memory, Cost.HELD_WIDE if source.has_weights or source.is_double else Cost.HELD):
         return _held(source, engine, work, asked)
 
-    found = summarize_by_value(source, engine, memory, system=system, figures=asked)
+    found = summarize_by_value(source, engine, memory, system=system, metrics=asked)
     return found if found is not None else _by_files(source, engine, memory, work, asked)
 
 
-def _held(source: ShardSource, engine: Engine, work: Ascending, figures: TwoClassFigures) -> Summary:
+def _held(source: TrialSource, engine: Engine, work: Ascending, metrics: TwoClassMetrics) -> Summary:
     """Sort trials that fit in memory."""
     found: list[Ascending] = []
     engine.each(work, source.partitions, found.append)
@@ -468,7 +468,7 @@ def _held(source: ShardSource, engine: Engine, work: Ascending, figures: TwoClas
         for c in (0, 1)
     )
     require_two_classes([len(non.scores), len(tar.scores)], source.name, has_weights=source.has_weights)
-    return Summary.of(SortedScores.of_sorted(tar, non), figures, is_weighted=source.has_weights)
+    return Summary.of(SortedScores.of_sorted(tar, non), metrics, is_weighted=source.has_weights)
 
 
 def _merged(scores: Sequence[ScoreArray], weights: Sequence[FloatArray]) -> SortedClass:
@@ -530,13 +530,13 @@ class SortRoom:
         n_ranges = int(np.ceil(n_trials * _UNLIKE / self.most(kind, has_weights=has_weights)))
         return Ranges(folder / "range", borders_of(sample, n_ranges), kind, has_weights=has_weights)
 
-    def summary(self, files: Ranges, figures: TwoClassFigures | None, n_threads: int) -> Summary:
+    def summary(self, files: Ranges, metrics: TwoClassMetrics | None, n_threads: int) -> Summary:
         """Sort the scores in some files, which must not be empty, and summarize them."""
         ranges = files.settled(self.most(files.kind, has_weights=files.has_weights))
-        return SortedFiles(files.path.parent, ranges, figures, self.step).sort(n_threads)
+        return SortedFiles(files.path.parent, ranges, metrics, self.step).sort(n_threads)
 
 
-def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending, figures: TwoClassFigures) -> Summary:
+def _by_files(source: TrialSource, engine: Engine, memory: int, work: Ascending, metrics: TwoClassMetrics) -> Summary:
     """Sort trials in temporary files."""
     room, folder = SortRoom.of(engine, memory), ScratchFolder()
     with folder.or_nothing(source.n_rows * row_size(work.kind, has_weights=source.has_weights)) as path:
@@ -551,32 +551,32 @@ def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending,
         give_back()
         n = [sum(one[c].n for one in files.ranges) for c in (0, 1)]
         require_two_classes(n, source.name, has_weights=source.has_weights)
-        found = room.summary(files, figures, room.n_threads)
+        found = room.summary(files, metrics, room.n_threads)
     folder.remove()  # memory-mapped files stay on disk while they are in use
     give_back()
     return found
 
 
 def evaluate_system(
-    source: ShardSource,
+    source: TrialSource,
     engine: Engine,
     memory: int,
     *,
     system: int = 0,
-    figures: TwoClassFigures | None = None,
+    metrics: TwoClassMetrics | None = None,
     by_unit: tuple[TrialsByUnit | None, Resampling] | None = None,
 ) -> Evaluation:
     """Evaluate one system of a two-class source.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
     memory : int
         Limit in bytes.
     system : int
         Index of the system.
-    figures : TwoClassFigures, optional
+    metrics : TwoClassMetrics, optional
         Requested metrics.
     by_unit : pair of TrialsByUnit and Resampling, optional
         The trials with their units, and options of the intervals.
@@ -594,7 +594,7 @@ def evaluate_system(
         As reading does.
     """
     units, resampling = by_unit or (None, None)
-    summary = summarize_shards(source, engine, memory, system=system, figures=figures)
+    summary = summarize_source(source, engine, memory, system=system, metrics=metrics)
     if source.weights_are_counts:
         summary = replace(summary, is_weighted=False)
     return evaluation_of(replace(summary, units=units), name=source.systems[system], resampling=resampling)
@@ -618,14 +618,14 @@ class _NoRoomError(Exception):
 
 
 def summarize_by_value(
-    source: ShardSource, engine: Engine, memory: int, *, system: int, figures: TwoClassFigures
+    source: TrialSource, engine: Engine, memory: int, *, system: int, metrics: TwoClassMetrics
 ) -> Summary | None:
     """Summarize the trials of a system by counting distinct scores, if these fit in memory.
 
     Parameters
     ----------
-    source, engine, memory, system, figures
-        See `deciban.engines.sorting.summarize_shards`.
+    source, engine, memory, system, metrics
+        See `deciban.engines.sorting.summarize_source`.
 
     Returns
     -------
@@ -660,7 +660,7 @@ def summarize_by_value(
     except _NoRoomError:  # the first trials were not typical
         return None
     require_two_classes(n, source.name)
-    return _summary(np.sort(np.concatenate(kept)), values, keep, engine, SortedSummation.of(figures, n[1], n[0], _STEP))
+    return _summary(np.sort(np.concatenate(kept)), values, keep, engine, SortedSummation.of(metrics, n[1], n[0], _STEP))
 
 
 def _summary(kept: ScoreArray, values: ValueCounts, keep: int, engine: Engine, adding: SortedSummation) -> Summary:

@@ -20,27 +20,27 @@ from deciban.core.class_counts import totals_by_condition
 from deciban.core.resampling.linearised import ScoreBins
 from deciban.core.resampling.replicates import (
     BLOCK,
-    FiguresOfTables,
+    MetricsOfTables,
     Replicated,
+    bin_sums,
     block_size,
-    cell_sums,
     of_both_classes,
     poisson_weights,
 )
 from deciban.core.resampling.unit_counts import MOST_DEALT, CountedByUnit, SingleFacts, SingleSums
 from deciban.core.resampling.units import Keys, TrialUnits, distinct
 from deciban.errors import Message
-from deciban.evaluation.summary import Resampling, TrialsByUnit, TrialsInCells, UnitTrials
+from deciban.evaluation.summary import BinnedTrials, Resampling, TrialsByUnit, UnitTrials
 from deciban.memory import Cost, require_room_for_units, rows_that_fit
 from deciban.trials.sources import (
-    Chunk,
+    Batch,
     Engine,
     MapPass,
     MappedPartition,
-    ShardSource,
     SourcePartition,
     SourcePass,
     TrialFields,
+    TrialSource,
     changed,
     found_in,
     numbered,
@@ -75,13 +75,13 @@ class UnitReader:
         named = self.by_name is not None
         return TrialFields((self.system,), truth=True, units=not named, weight=True, names=named)
 
-    def trials(self, chunk: Chunk) -> UnitTrials:
+    def trials(self, batch: Batch) -> UnitTrials:
         """Return the trials of positive weight with their units."""
-        chunk = chunk.counting
-        own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
+        batch = batch.counting
+        own = batch.units if self.by_name is None else self.by_name.units_of(batch)
         assert own is not None  # noqa: S101  # units were requested
-        rows, weight, stratum = (chunk.labels, ~chunk.labels), chunk.weight, chunk.stratum if self.n_strata else None
-        scores, units = [chunk.scores[0][some] for some in rows], [own.take(some) for some in rows]
+        rows, weight, stratum = (batch.labels, ~batch.labels), batch.weight, batch.stratum if self.n_strata else None
+        scores, units = [batch.scores[0][some] for some in rows], [own.take(some) for some in rows]
         weights = [None if weight is None else weight[some] for some in rows]
         strata = None if stratum is None else (stratum[rows[0]], stratum[rows[1]])
         pairs = (scores[0], scores[1]), (units[0], units[1]), (weights[0], weights[1])
@@ -89,10 +89,10 @@ class UnitReader:
 
 
 def looked_at(
-    reader: UnitReader, keys: Keys | None, look: Callable[[UnitTrials], Any], chunk: Chunk
+    reader: UnitReader, keys: Keys | None, look: Callable[[UnitTrials], Any], batch: Batch
 ) -> CountedByUnit | SingleSums:
     """Apply `look` to the trials of a partition; ``keys`` are those of all units in order, if trials share units."""
-    trials = reader.trials(chunk)
+    trials = reader.trials(batch)
     if keys is not None:
         trials = replace(trials, units=(trials.units[0].among(keys), trials.units[1].among(keys)))
     found: CountedByUnit | SingleSums = look(trials)
@@ -107,7 +107,7 @@ class ReplicateTally(MapPass):
     Parameters
     ----------
     reader : UnitReader
-    cells : ScoreBins
+    bins : ScoreBins
     seed : int
     numbers : range
         Numbers of the replicates.
@@ -115,10 +115,10 @@ class ReplicateTally(MapPass):
         More rows need more memory, but fewer computations of all weights.
     """
 
-    def __init__(self, reader: UnitReader, cells: ScoreBins, seed: int, numbers: range, rows_per_batch: int) -> None:
+    def __init__(self, reader: UnitReader, bins: ScoreBins, seed: int, numbers: range, rows_per_batch: int) -> None:
         super().__init__(reader.wanted, reader.trials, "counting replicates")
-        self.cells, self.seed, self.numbers, self.rows_per_batch = cells, seed, numbers, rows_per_batch
-        self.n_bytes = 16 * cells.n_cells * len(numbers)
+        self.bins, self.seed, self.numbers, self.rows_per_batch = bins, seed, numbers, rows_per_batch
+        self.n_bytes = 16 * bins.n_bins * len(numbers)
 
     def take(self, partitions: Sequence[SourcePartition]) -> None:
         """See `SourcePass.take`."""
@@ -134,13 +134,13 @@ class ReplicateTally(MapPass):
 
     def _add(self, c: int, scores: ScoreArray, units: TrialUnits, weights: CountArray | None) -> None:
         """Add trials of a class."""
-        sums, step = cell_sums(units, self.cells.of(scores), self.cells.n_cells, weights), block_size(units.n_units)
+        sums, step = bin_sums(units, self.bins.of(scores), self.bins.n_bins, weights), block_size(units.n_units)
         for first in range(0, len(self.numbers), step):
             numbers = self.numbers[first : first + step]
             found = sums.of(poisson_weights(units.keys, self.seed, np.array(numbers)))
             with self.lock:
                 if self.found is None:
-                    self.found = np.zeros((2, self.cells.n_cells, len(self.numbers)), found.dtype)
+                    self.found = np.zeros((2, self.bins.n_bins, len(self.numbers)), found.dtype)
                 self.found = self.found.astype(np.result_type(self.found, found), copy=False)
                 self.found[c, :, first : first + step] += found
 
@@ -151,7 +151,7 @@ class SourceUnits(TrialsByUnit):
 
     Attributes
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
     system : int
     units : TrialUnits
@@ -166,7 +166,7 @@ class SourceUnits(TrialsByUnit):
         Facts about all trials, if every trial is a unit.
     """
 
-    source: ShardSource
+    source: TrialSource
     engine: Engine
     system: int
     units: TrialUnits
@@ -200,35 +200,35 @@ class SourceUnits(TrialsByUnit):
         looking = partial(looked_at, self.reader, keys, look)
         return found_in(self.source, self.engine, self.reader.wanted, looking, "counting by unit")
 
-    def drawn(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
+    def drawn(self, metrics_of: MetricsOfTables, counted: BinnedTrials, asked: Resampling) -> Replicated:
         """See `TrialsByUnit.drawn`; each pass computes as many replicates as fit in memory."""
         whole, found = (counted.costs.n_tar, counted.costs.n_non), list[Replicated]()
-        of_block, threads = Cost.REPLICATE_CELL * counted.cells.n_cells * BLOCK, self.engine.n_at_once
+        of_block, threads = Cost.REPLICATE_BIN * counted.bins.n_bins * BLOCK, self.engine.n_at_once
         at_once = BLOCK * rows_that_fit(self.memory, of_block, at_once=threads)
         rows = rows_that_fit(self.memory, Cost.REPLICATED, at_once=threads, fewest=1 << 16, most=1 << 20)
         for first in range(0, asked.bootstrap, at_once):
             numbers = range(first, min(first + at_once, asked.bootstrap))
-            work = ReplicateTally(self.reader, counted.cells, asked.seed, numbers, rows)
+            work = ReplicateTally(self.reader, counted.bins, asked.seed, numbers, rows)
             tar, non = self.engine.run(work, self.source.partitions).found
             for start in range(0, len(numbers), BLOCK):
                 some = slice(start, start + BLOCK)
-                found.append(of_both_classes(figures_of, (tar[:, some], non[:, some]), whole))
-        figures, has_both = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return figures, has_both
+                found.append(of_both_classes(metrics_of, (tar[:, some], non[:, some]), whole))
+        metrics, has_both = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return metrics, has_both
 
 
-def survey_trials(source: ShardSource, engine: Engine) -> SingleFacts:
+def survey_trials(source: TrialSource, engine: Engine) -> SingleFacts:
     """Return facts about a source in which every trial is a unit; keys are not read if there are very many."""
     wanted = TrialFields((), truth=True, units=source.n_rows <= MOST_DEALT or source.has_weights, weight=True)
     found: SingleFacts | None = found_in(source, engine, wanted, _single_facts, "looking at units")
     return SingleFacts.of([np.zeros(0)] * 2, np.zeros(0, np.uint64)) if found is None else found
 
 
-def _single_facts(chunk: Chunk) -> SingleFacts:
-    chunk = chunk.counting
-    own = np.ones(len(chunk.labels)) if chunk.weight is None else chunk.weight.astype(np.float64)
-    keys = None if chunk.units is None else chunk.units.keys[chunk.units.codes[0]]
-    return SingleFacts.of([own[chunk.labels], own[~chunk.labels]], keys)
+def _single_facts(batch: Batch) -> SingleFacts:
+    batch = batch.counting
+    own = np.ones(len(batch.labels)) if batch.weight is None else batch.weight.astype(np.float64)
+    keys = None if batch.units is None else batch.units.keys[batch.units.codes[0]]
+    return SingleFacts.of([own[batch.labels], own[~batch.labels]], keys)
 
 
 @dataclass(slots=True)
@@ -367,13 +367,13 @@ class _Facts(tuple[UnitFacts, ...]):
 
 
 def look_at_units(
-    source: ShardSource, engine: Engine, ways: Sequence[SpeakersByName | None] = (None,)
+    source: TrialSource, engine: Engine, ways: Sequence[SpeakersByName | None] = (None,)
 ) -> tuple[UnitFacts, ...]:
     """Return facts about the units of a source, from one pass.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
     ways : sequence of SpeakersByName or None
         Units by name, for each naming; None for the units in the source.
@@ -389,12 +389,12 @@ def look_at_units(
     return tuple(UnitFacts() for _ in ways) if found is None else found
 
 
-def _facts_of(ways: Sequence[SpeakersByName | None], chunk: Chunk) -> _Facts | None:
-    chunk = chunk.counting
-    if not len(chunk.labels):
+def _facts_of(ways: Sequence[SpeakersByName | None], batch: Batch) -> _Facts | None:
+    batch = batch.counting
+    if not len(batch.labels):
         return None
-    units: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in ways]
-    return _Facts(UnitFacts.of_partition(one, chunk.labels) for one in units)
+    units: list[Any] = [batch.units if way is None else way.units_of(batch) for way in ways]
+    return _Facts(UnitFacts.of_partition(one, batch.labels) for one in units)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -415,12 +415,12 @@ class UnitsFound:
     said: tuple[Message, ...] = ()
 
 
-def speakers_by_batch(source: ShardSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:
+def speakers_by_batch(source: TrialSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:
     """Find speakers from target trials, as `deciban.trials.units.speakers_of` does in memory.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
         With names of both sides.
     engine : Engine
     """
@@ -441,7 +441,7 @@ Values: TypeAlias = tuple[str | None, ...]
 class SplitRows(Protocol):
     """Division of trials into conditions. Supports pickle."""
 
-    def of(self, chunk: Chunk, name: str) -> tuple[list[Values], IntArray]:
+    def of(self, batch: Batch, name: str) -> tuple[list[Values], IntArray]:
         """Return the conditions, and the index of the condition of each trial; ``name`` is for messages."""
 
     def require_few(self, found: Sequence[Values]) -> None:
@@ -492,17 +492,17 @@ class ConditionPass(SourcePass):
         """See `SourcePass.of`."""
         found: _ConditionCounts = self.empty().found
         for partition in partitions:
-            chunk = partition.read(TrialFields((), truth=True, weight=True, conditions=True))
+            batch = partition.read(TrialFields((), truth=True, weight=True, conditions=True))
             bit = 1 << getattr(partition, "number", 0)
             found += _ConditionCounts(
-                self.splits, tuple(self._facts(chunk, one, partition.name, bit) for one in self.splits)
+                self.splits, tuple(self._facts(batch, one, partition.name, bit) for one in self.splits)
             )
         return found
 
-    def _facts(self, chunk: Chunk, split: SplitRows, name: str, bit: int) -> dict[Values, ConditionFacts]:
-        values, codes = split.of(chunk, name)
+    def _facts(self, batch: Batch, split: SplitRows, name: str, bit: int) -> dict[Values, ConditionFacts]:
+        values, codes = split.of(batch, name)
         sizes = {"n_conditions": len(values), "n_classes": self.n_classes}
-        totals = totals_by_condition(codes, chunk.labels.astype(np.int64), chunk.weight, **sizes)
+        totals = totals_by_condition(codes, batch.labels.astype(np.int64), batch.weight, **sizes)
         n_trials = np.bincount(codes, minlength=len(values)).tolist()
         return {one: ConditionFacts(n, row, bit) for one, n, row in zip(values, n_trials, totals, strict=True)}
 
@@ -523,7 +523,7 @@ class _ConditionCounts:
 
 
 def look_at_conditions(
-    source: ShardSource, engine: Engine, splits: Sequence[SplitRows], n_classes: int
+    source: TrialSource, engine: Engine, splits: Sequence[SplitRows], n_classes: int
 ) -> list[dict[Values, ConditionFacts]]:
     """Return the conditions of the trials of a source and their counts, for each division, from one pass.
 
@@ -535,19 +535,17 @@ def look_at_conditions(
     return [dict(one) for one in engine.run(ConditionPass(splits, n_classes), numbered(source)).found.each]
 
 
-def _of_condition(
-    split: SplitRows, cells: tuple[Values, ...], partition: SourcePartition, wanted: TrialFields
-) -> Chunk:
+def _of_condition(split: SplitRows, bins: tuple[Values, ...], partition: SourcePartition, wanted: TrialFields) -> Batch:
     """Read the trials of one condition from a partition."""
-    chunk = partition.read(replace(wanted, conditions=True))
-    values, codes = split.of(chunk, partition.name)
-    is_of = np.array([one in cells for one in values], np.bool_)
-    return replace(chunk.take(np.flatnonzero(is_of[codes])), conditions=None)
+    batch = partition.read(replace(wanted, conditions=True))
+    values, codes = split.of(batch, partition.name)
+    is_of = np.array([one in bins for one in values], np.bool_)
+    return replace(batch.take(np.flatnonzero(is_of[codes])), conditions=None)
 
 
-def of_condition(source: ShardSource, split: SplitRows, cells: Sequence[Values], facts: ConditionFacts) -> ShardSource:
+def of_condition(source: TrialSource, split: SplitRows, bins: Sequence[Values], facts: ConditionFacts) -> TrialSource:
     """Return the trials of a source with some combinations of values, without the partitions that have none."""
-    partitions = source.each(partial(_of_condition, split, tuple(cells)))
+    partitions = source.each(partial(_of_condition, split, tuple(bins)))
     return source.made_of([one for at, one in enumerate(partitions) if facts.partitions >> at & 1])
 
 
@@ -571,20 +569,20 @@ class ConditionWeights:
     strata: IntArray
 
 
-def _weighted(known: ConditionWeights, place: int | None, partition: SourcePartition, wanted: TrialFields) -> Chunk:
+def _weighted(known: ConditionWeights, place: int | None, partition: SourcePartition, wanted: TrialFields) -> Batch:
     """Read a partition, with trials of one condition or several, and weight them by condition."""
-    chunk = partition.read(replace(wanted, truth=True, weight=True, conditions=place is None))
+    batch = partition.read(replace(wanted, truth=True, weight=True, conditions=place is None))
     of_trials: Any = place
     if place is None:
-        values, codes = known.split.of(chunk, partition.name)
+        values, codes = known.split.of(batch, partition.name)
         of_trials = np.array([known.place[one] for one in values], np.int64)[codes]
-    at = of_trials, chunk.labels.astype(np.int64)
+    at = of_trials, batch.labels.astype(np.int64)
     factor = known.factors[at]
-    weight = factor if chunk.weight is None else factor * chunk.weight
-    return replace(chunk, weight=weight if wanted.weight else None, stratum=known.strata[at], conditions=None)
+    weight = factor if batch.weight is None else factor * batch.weight
+    return replace(batch, weight=weight if wanted.weight else None, stratum=known.strata[at], conditions=None)
 
 
-def weighted_by_condition(source: ShardSource, weights: ConditionWeights) -> ShardSource:
+def weighted_by_condition(source: TrialSource, weights: ConditionWeights) -> TrialSource:
     """Return a source with trials weighted by condition."""
     return source.map(partial(_weighted, weights, None), has_weights=True)
 
@@ -614,14 +612,14 @@ class SortByCondition(SourcePass):
         (split, wanted, folder), found = self._given, list[tuple[Values, _Place]]()
         for partition in partitions:
             number: int = getattr(partition, "number", 0)
-            chunk = partition.read(wanted)
-            values, codes = split.of(chunk, partition.name)
+            batch = partition.read(wanted)
+            values, codes = split.of(batch, partition.name)
             order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes, minlength=len(values))
             ends = np.cumsum(sizes).tolist()
             with _file_of(folder, number).open("wb") as file:
                 for one, end, n in zip(values, ends, sizes.tolist(), strict=True):
                     place = number, file.tell(), n
-                    own = _only(chunk, order[end - n : end])
+                    own = _only(batch, order[end - n : end])
                     for part in (replace(own, units=None, names=None), (own.units, own.names)):  # the first is enough
                         pickle.dump(part, file, protocol=5)
                     found.append((one, place))
@@ -632,9 +630,9 @@ def _file_of(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}"
 
 
-def _only(chunk: Chunk, rows: AnyArray) -> Chunk:
+def _only(batch: Batch, rows: AnyArray) -> Batch:
     """Return some trials with only their units."""
-    own = replace(chunk.take(rows), conditions=None)
+    own = replace(batch.take(rows), conditions=None)
     return own if own.units is None else replace(own, units=own.units.only_used())
 
 
@@ -654,23 +652,23 @@ class _Sorted(SourcePartition):
     name: str
     n_rows: int
 
-    def read(self, wanted: TrialFields) -> Chunk:
+    def read(self, wanted: TrialFields) -> Batch:
         """See `SourcePartition.read`."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self.start)
-                chunk: Chunk = pickle.load(file)  # noqa: S301  # written by this process into a private folder
+                batch: Batch = pickle.load(file)  # noqa: S301  # written by this process into a private folder
                 is_more = wanted.units or wanted.names
                 units, names = pickle.load(file) if is_more else (None, None)  # noqa: S301
         except (pickle.UnpicklingError, EOFError, FileNotFoundError) as error:
             raise changed(f"{self.path}, temporary rows of {self.name}") from error
         return replace(
-            chunk,
-            scores=chunk.scores * len(wanted.systems),
-            truth=chunk.truth if wanted.truth else None,
+            batch,
+            scores=batch.scores * len(wanted.systems),
+            truth=batch.truth if wanted.truth else None,
             units=units if wanted.units else None,
             names=names if wanted.names else None,
-            weight=chunk.weight if wanted.weight else None,
+            weight=batch.weight if wanted.weight else None,
         )
 
 
@@ -680,7 +678,7 @@ class SortedSource:
 
     Attributes
     ----------
-    source : ShardSource
+    source : TrialSource
         Source of one system without partitions, which keeps the temporary folder.
     places : mapping of Values to sequence
         Places of the trials of each condition.
@@ -689,18 +687,18 @@ class SortedSource:
     folder : path
     """
 
-    source: ShardSource
+    source: TrialSource
     places: Mapping[Values, Sequence[_Place]]
     names: tuple[str, ...]
     folder: Path
 
-    def of_condition(self, cells: Sequence[Values]) -> ShardSource:
+    def of_condition(self, bins: Sequence[Values]) -> TrialSource:
         """Return the trials of a condition, which consists of some combinations of values."""
         return replace(
-            self.source, partitions=tuple(partition for values in cells for partition in self._partitions(values))
+            self.source, partitions=tuple(partition for values in bins for partition in self._partitions(values))
         )
 
-    def weighted(self, weights: ConditionWeights) -> ShardSource:
+    def weighted(self, weights: ConditionWeights) -> TrialSource:
         """Return all trials, weighted by condition."""
         partitions = [
             MappedPartition(partition, partial(_weighted, weights, weights.place[values]), partition.name)
@@ -715,13 +713,13 @@ class SortedSource:
 
 
 def sorted_by_condition(
-    source: ShardSource, engine: Engine, split: SplitRows, system: int, wanted: TrialFields
+    source: TrialSource, engine: Engine, split: SplitRows, system: int, wanted: TrialFields
 ) -> SortedSource:
     """Sort the trials of a system by condition in one pass; the source is not read again.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
         Its workers must be able to read files of this process.
     split : SplitRows

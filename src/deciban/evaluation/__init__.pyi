@@ -5,7 +5,7 @@ from deciban.evaluation.metrics import register_metric as register_metric
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of as class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_classes as evaluate_classes
 from deciban.evaluation.multiclass.evaluate import evaluate_groups as evaluate_groups
-from deciban.evaluation.multiclass.problem_sums import ClassFigures as ClassFigures
+from deciban.evaluation.multiclass.problem_sums import ClassMetrics as ClassMetrics
 from deciban.evaluation.multiclass.result import ClassCurves as ClassCurves
 from deciban.evaluation.multiclass.result import ClassEvaluation as ClassEvaluation
 from deciban.evaluation.multiclass.result import ClassPoint as ClassPoint
@@ -23,7 +23,7 @@ from deciban.evaluation.streaming import EarlyStopping as EarlyStopping
 from deciban.evaluation.streaming import ScoreMetric as ScoreMetric
 from deciban.evaluation.summary import Resampling as Resampling
 from deciban.evaluation.summary import Summary as Summary
-from deciban.evaluation.summary import TwoClassFigures as TwoClassFigures
+from deciban.evaluation.summary import TwoClassMetrics as TwoClassMetrics
 from deciban.evaluation.summary import merged as merged
 from deciban.evaluation.summary import summarize as summarize
 from deciban.evaluation.two_class import evaluate as evaluate

@@ -15,14 +15,14 @@ from deciban.core.resampling.intervals import LEVEL, RatePart, RateSum, Scale, b
 from deciban.core.resampling.linearised import LinearCosts, bits_at
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
 from deciban.evaluation.curves import Consistency, rate_bounds, spread_of_rates
-from deciban.evaluation.linear_figures import LARGEST
-from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
+from deciban.evaluation.linear_metrics import LARGEST
+from deciban.evaluation.uncertainty import CurveInfluences, MetricKey, Uncertainty
 from deciban.types import AnyArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.unit_counts import RowsOfTrials
     from deciban.evaluation.curves import Curves
-    from deciban.evaluation.linear_figures import WithoutGroups
+    from deciban.evaluation.linear_metrics import WithoutGroups
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import Evaluation
@@ -38,14 +38,14 @@ class Bands:
     curves : Curves
         Curves of this summary.
     costs : LinearCosts
-        Costs in cells that have borders at every ``STEP``-th prior and every ``LEVEL_STEP``-th level of the curves.
+        Costs in bins that have borders at every ``STEP``-th prior and every ``LEVEL_STEP``-th level of the curves.
     keep_every : int
         Keep the influences on Bayes errors at every ``keep_every``-th of these priors, for comparisons; 0 keeps none.
     without : WithoutGroups, optional
         Decisions made without each group of units; then the influences on minimum errors are held out, too.
     design : ClusterDesign
     factors : pair of (n_units,) arrays
-        Small-sample factors of the influences through each class: `TrialsInCells.small_sample`.
+        Small-sample factors of the influences through each class: `BinnedTrials.small_sample`.
     """
 
     STEP: ClassVar[int] = 7
@@ -66,7 +66,7 @@ class Bands:
         factors: FloatPair,
     ) -> None:
         self.design, self.factors = design, factors
-        self.curves, self.costs, cells = curves, costs, costs.cells
+        self.curves, self.costs, bins = curves, costs, costs.bins
         self.keep_every = keep_every
         self.kept: dict[str, list[FloatArray]] = {"act_error": [], "min_error": []} if keep_every else {}
         self.log_odds = curves.prior_log_odds[:: self.STEP]
@@ -75,21 +75,21 @@ class Bands:
         thresholds = summary.ranks.pav.thresholds
         best = thresholds[summary.ranks.rocch.best_vertices(self.log_odds)]
         self.at = {
-            "act_error": cells.positions(-self.log_odds),
-            "min_error": cells.positions(best),
-            "above": cells.positions(self.levels),
+            "act_error": bins.positions(-self.log_odds),
+            "min_error": bins.positions(best),
+            "above": bins.positions(self.levels),
         }
         rates = self._error_rates("min_error")
         self.moved = np.any((rates > 0.0) & (rates < 1.0), axis=1)
         self.hull = np.unique(np.linspace(0, len(thresholds) - 1, min(len(thresholds), self.MOST_BLOCKS)).astype(int))
-        self.at["hull"] = cells.positions(thresholds[self.hull])
+        self.at["hull"] = bins.positions(thresholds[self.hull])
         with np.errstate(over="ignore"):
             heavy = np.exp(np.abs(self.log_odds))
         self.weights = np.where(self.log_odds <= 0, 1.0, heavy), np.where(self.log_odds <= 0, heavy, 1.0)
         self.without = without
         if without is not None:  # no unit changes an error rate if all thresholds are beyond all scores
             self.at_without = without.best.positions(self.log_odds)
-            self.moved = self.moved & ((self.at_without > 0) & (self.at_without < cells.n_cells)).any(axis=0)
+            self.moved = self.moved & ((self.at_without > 0) & (self.at_without < bins.n_bins)).any(axis=0)
         entropy = {
             "act_cross_entropy": _entropy(costs, self.entropy_log_odds, best=False),
             "min_cross_entropy": _entropy(costs, self.entropy_log_odds, best=True),
@@ -112,16 +112,16 @@ class Bands:
         if self.kept:
             self._keep((tar, non))
         sides = [one.in_groups(self.MOST_UNITS) for one in (tar, non)] if are_many else [tar, non]
-        for part, tables in in_blocks(sides, 2 * self.costs.cells.n_cells):
+        for part, tables in in_blocks(sides, 2 * self.costs.bins.n_bins):
             factors = self.design.stretch.tolist() if are_many else [own[part] for own in self.factors]
             self._add_block((tar, non), tables, factors)
 
     def _keep(self, counts: tuple[UnitCounts, UnitCounts]) -> None:
-        """Keep the influences of all units at some priors; only cells between their thresholds are distinguished."""
+        """Keep the influences of all units at some priors; only bins between their thresholds are distinguished."""
         every, held_out = slice(None, None, self.keep_every), self.without
         at = {name: self.at[name][every] for name in self.kept}
         at_without = np.zeros((0, 0), np.int64) if held_out is None else self.at_without[:, every]
-        places = np.unique(np.concatenate([[0, self.costs.cells.n_cells], *at.values(), at_without.ravel()]))
+        places = np.unique(np.concatenate([[0, self.costs.bins.n_bins], *at.values(), at_without.ravel()]))
         weights, moved = (self.weights[0][every], self.weights[1][every]), self.moved[every, None]
         means = None if held_out is None else held_out.means_below(at_without)
         narrow = [one.between(places) for one in counts]
@@ -161,7 +161,7 @@ class Bands:
             influences = of_tar + of_non
             for name, own in zip(self.entropy, np.split(influences, len(self.entropy)), strict=True):
                 self._add(name, own)
-        starts = np.append(self.starts, self.costs.cells.n_cells)
+        starts = np.append(self.starts, self.costs.bins.n_bins)
         of_block = zip(counts, tables, below, factors, strict=True)
         of_tar, of_non = (_block_log(one, table, own, starts) * factor for one, table, own, factor in of_block)
         self._add("pav", of_tar - of_non)
@@ -182,9 +182,9 @@ class Bands:
             found[name] = CurveInfluences(self.log_odds[at], value, kept, self._unseen(name)[:, at], n_seen, ceiling)
         return found
 
-    def error_rates(self) -> dict[Figure, tuple[FloatArray, RateSum]]:
+    def error_rates(self) -> dict[MetricKey, tuple[FloatArray, RateSum]]:
         """Return the places of cost curves, with the error rates there and their variances."""
-        found = dict[Figure, tuple[FloatArray, RateSum]]()
+        found = dict[MetricKey, tuple[FloatArray, RateSum]]()
         weights = {"act_error": self.weights, "min_error": self.weights, "hull": (1.0 - self.support, self.support)}
         for name, (misses, rejected, both) in self.sums.items():
             spread = np.sqrt(misses * rejected)
@@ -211,12 +211,12 @@ class Bands:
 
     def _unseen(self, name: str) -> FloatArray:
         """Return the weights of error rates that are 0, and of those that are 1, (2, n_places, 2)."""
-        at, n_cells, rates = self.at[name], self.costs.cells.n_cells, self._error_rates(name)
+        at, n_bins, rates = self.at[name], self.costs.bins.n_bins, self._error_rates(name)
         weights = np.stack(self.weights, axis=1)
-        by_choice = ((at == 0) | (at == n_cells))[:, None]  # the threshold is beyond all scores of any trials
+        by_choice = ((at == 0) | (at == n_bins))[:, None]  # the threshold is beyond all scores of any trials
         return np.stack([np.where((rates == rate) & ~by_choice, weights, 0.0) for rate in (0.0, 1.0)])
 
-    def standard_errors(self, n_units: int) -> dict[Figure, FloatArray]:
+    def standard_errors(self, n_units: int) -> dict[MetricKey, FloatArray]:
         """Return standard errors at all places of the curves, interpolated linearly between computed places."""
         curves, factor = self.curves, self._factor(n_units)
         found = {name: np.sqrt(factor * squares) for name, squares in self.squares.items()}
@@ -226,7 +226,7 @@ class Bands:
             "act_cross_entropy": (curves.entropy_log_odds, self.entropy_log_odds),
             "min_cross_entropy": (curves.entropy_log_odds, self.entropy_log_odds),
         }
-        wide: dict[Figure, FloatArray] = {
+        wide: dict[MetricKey, FloatArray] = {
             name: np.interp(wanted, there, found[name]) for name, (wanted, there) in places.items() if name in found
         }
         rates_of = zip(("p_miss", "p_fa"), self._error_rates("act_error").T, self.sums["act_error"], strict=False)
@@ -237,14 +237,14 @@ class Bands:
 
 
 def _below(tables: Sequence[Table]) -> FloatPair:
-    """Return the trials of each unit of a block in the first 0, 1, ... cells, (n_cells + 1, n), of both classes."""
+    """Return the trials of each unit of a block in the first 0, 1, ... bins, (n_bins + 1, n), of both classes."""
     tar, non = (cumulated(np.ascontiguousarray(as_array(one).T)) for one in tables)
     return tar, non
 
 
 def _rates(counts: UnitCounts, below: FloatArray, places: IntArray) -> FloatArray:
-    """Return influences on the share of trials in the first ``places`` cells, (n_places, n)."""
-    mean = np.append(0.0, np.cumsum(counts.in_cells))[places] / counts.total
+    """Return influences on the share of trials in the first ``places`` bins, (n_places, n)."""
+    mean = np.append(0.0, np.cumsum(counts.in_bins))[places] / counts.total
     found = below[places]
     found -= np.outer(mean, below[-1])
     found *= 1.0 / counts.total  # faster than a division
@@ -257,14 +257,14 @@ def _block_log(counts: UnitCounts, table: Table, below: FloatArray, starts: IntA
     Parameters
     ----------
     counts : UnitCounts
-    table : (n, n_cells) array or sparse matrix
-    below : (n_cells + 1, n) array
+    table : (n, n_bins) array or sparse matrix
+    below : (n_bins + 1, n) array
         The cumulated table. Whole numbers are differences of it; other weights are summed anew, with all digits.
     starts : (n_blocks + 1,) array
     """
-    is_whole = counts.in_cells.dtype == np.int64
+    is_whole = counts.in_bins.dtype == np.int64
     own = np.diff(below[starts], axis=0) if is_whole else np.add.reduceat(as_array(table).T, starts[:-1], axis=0)
-    whole = np.add.reduceat(counts.in_cells, starts[:-1])[:, None]
+    whole = np.add.reduceat(counts.in_bins, starts[:-1])[:, None]
     shares = np.divide(own, whole, out=np.zeros(own.shape), where=whole > 0)
     shares -= below[-1] / counts.total
     return np.asarray(shares)
@@ -278,7 +278,7 @@ def _slopes(llr: FloatArray) -> FloatArray:
 
 
 def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray | None:
-    """Return the costs of cells at every prior; None if a cost is infinite, since no weight of a unit changes that."""
+    """Return the costs of bins at every prior; None if a cost is infinite, since no weight of a unit changes that."""
     columns = [costs.of_means(bits_at(float(x)), best=best) for x in log_odds]
     found = np.stack(columns, axis=2)
     return found if np.abs(found).max() <= LARGEST else None
@@ -336,7 +336,7 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
 
 
 def _cost_band(
-    known: Uncertainty, name: Figure, axis: FloatArray, values: FloatArray, most: float | FloatArray
+    known: Uncertainty, name: MetricKey, axis: FloatArray, values: FloatArray, most: float | FloatArray
 ) -> Band | None:
     """Return the band around a cost curve from its error rates; costs are at most ``most``."""
     if len(axis) != len(values):
@@ -454,9 +454,9 @@ def rate_intervals(one: Evaluation) -> dict[str, FloatPair]:
         effect = np.square(np.interp(at.log_odds, one.curves.prior_log_odds, spread))
         low, high = rate_bounds(known, name, rates, effect * np.clip(rates * (1.0 - rates), 0.0, None))
         for k in np.flatnonzero(np.isin(at.log_odds, list(own))).tolist():
-            figure = name, own[float(at.log_odds[k])]
-            if figure in known.estimates:
-                interval = known.interval(figure)
+            metric = name, own[float(at.log_odds[k])]
+            if metric in known.estimates:
+                interval = known.interval(metric)
                 low[k], high[k] = interval.low, interval.high
         found[name] = low, high
     return found

@@ -10,7 +10,7 @@ from typing import Any
 from deciban.core.resampling.intervals import Interval
 from deciban.errors import some_of
 from deciban.evaluation.one_system import OneSystem, as_object, plain
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,7 @@ class ConditionDifference:
         A condition.
     second : str or None
         Another one; None for the mean of all others.
-    figure : str, or (str, place)
+    metric : str, or (str, place)
     values : (float, float)
         Value in the first, and in the second or the mean over the others.
     interval : Interval
@@ -76,7 +76,7 @@ class ConditionDifference:
 
     first: str
     second: str | None
-    figure: Figure
+    metric: MetricKey
     values: tuple[float, float]
     interval: Interval
     holm: float
@@ -87,7 +87,7 @@ class ConditionDifference:
             {
                 "first": self.first,
                 "second": self.second,
-                "figure": self.figure,
+                "figure": self.metric,
                 "values": self.values,
                 "difference": self.interval.estimate,
                 **as_object(self.interval),
@@ -161,14 +161,14 @@ class ByConditions:
         return tuple(one.found for one in self.conditions if one.found is not None)
 
     @property
-    def without_figures(self) -> list[str]:
+    def without_metrics(self) -> list[str]:
         """Return sentences: how many conditions have no metrics and why, and what to do if no condition has any.
 
         Examples
         --------
         >>> attacks = [{"targets": 9, "non-targets": 0}, {"targets": 0, "non-targets": 5}]
         >>> parts = [Condition(f"attack {k}", {"attack": f"{k}"}, trials) for k, trials in enumerate(attacks)]
-        >>> for line in ByConditions("attack", ("attack",), tuple(parts)).without_figures:
+        >>> for line in ByConditions("attack", ("attack",), tuple(parts)).without_metrics:
         ...     print(line)
         2 of 2 conditions are left out of the table: 1 without non-targets (attack 0), 1 without targets (attack 1)
         no condition has trials of all classes; all targets have attack 0: use --by 'attack+0' to count them in each

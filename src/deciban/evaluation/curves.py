@@ -17,7 +17,7 @@ from deciban.core.ranks.counts import SortedClass, corners
 from deciban.core.ranks.hull import FEW_ERRORS, Pav, pool
 from deciban.core.ranks.operating import detection_cost, effective_log_odds
 from deciban.core.resampling.intervals import LEVEL, ROUNDING, checked_level
-from deciban.core.resampling.linearised import ScoreBins, in_cells
+from deciban.core.resampling.linearised import ScoreBins, in_bins
 from deciban.errors import InputError, Note
 from deciban.evaluation.summary import Summary
 from deciban.metrics import SortedScores
@@ -63,8 +63,8 @@ class Reliability(ByValue):
         Share of trials in each bin with and without the event, at the prior; together they add up to 1.
     n_tar, n_trials : int
         Two classes: number of targets and of all trials. 0 for weighted trials and for multiclass.
-    n_in_cells : (n_cells,) int array or None
-        Trials in cells of posterior log odds, at the proportion of targets among the trials; None for weighted trials.
+    n_in_bins : (n_bins,) int array or None
+        Trials in bins of posterior log odds, at the proportion of targets among the trials; None for weighted trials.
     """
 
     prior: tuple[float, ...]
@@ -76,7 +76,7 @@ class Reliability(ByValue):
     failed: FloatArray
     n_tar: int = 0
     n_trials: int = 0
-    n_in_cells: IntArray | None = None
+    n_in_bins: IntArray | None = None
 
     def consistency(
         self, level: float = LEVEL, *, design_effect: FloatArray | None = None, noun: str = "trial"
@@ -104,10 +104,10 @@ class Reliability(ByValue):
             If the level is not inside (0, 1).
         """
         level = checked_level(level)
-        if self.n_in_cells is None or not 0 < self.n_tar < self.n_trials:
+        if self.n_in_bins is None or not 0 < self.n_tar < self.n_trials:
             return None
-        used = np.flatnonzero(self.n_in_cells)
-        n, own = self.n_in_cells[used], float(logit(self.n_tar / self.n_trials))
+        used = np.flatnonzero(self.n_in_bins)
+        n, own = self.n_in_bins[used], float(logit(self.n_tar / self.n_trials))
         tau, rng = float(logit(self.prior[0])), np.random.default_rng(SEED)
         posterior = expit(_MIDDLES[used] - own + tau)
         drawn: Any = n
@@ -157,8 +157,8 @@ def _rounded(n: FloatArray, rng: np.random.Generator) -> IntArray:
 
 
 def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
-    """Fit PAV to each row of counts, and return the share of targets in every cell, moved by log odds."""
-    n_rows, n_cells = tar.shape
+    """Fit PAV to each row of counts, and return the share of targets in every bin, moved by log odds."""
+    n_rows, n_bins = tar.shape
     is_first = np.zeros(tar.shape, np.bool_)
     is_first[:, 0] = True
     starts = pool(tar.ravel(), non.ravel(), is_first.ravel())
@@ -166,31 +166,31 @@ def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         log_odds = np.log(n_tar) - np.log(n_non)
     sizes = np.diff(np.append(starts, tar.size))
-    found: FloatArray = np.repeat(expit(log_odds + shift), sizes).reshape(n_rows, n_cells)
+    found: FloatArray = np.repeat(expit(log_odds + shift), sizes).reshape(n_rows, n_bins)
     return found
 
 
 def reliability_of(summary: Summary) -> Reliability:
     """Return the reliability of the posterior of a target, at the first requested prior, or at even odds."""
-    prior = (*summary.figures.posteriors_at, _EVEN)[0]
+    prior = (*summary.metrics.posteriors_at, _EVEN)[0]
     tau, pav = float(logit(prior)), summary.ranks.pav
     with np.errstate(over="ignore"):
         low, high = expit(pav.low + tau), expit(pav.high + tau)
     shares = [_in_bins(one, tau) / one.total for one in (summary.ranks.tar, summary.ranks.non)]
     shown = prior * shares[0], (1.0 - prior) * shares[1]
-    return Reliability((prior,), low, high, expit(pav.llr + tau), EDGES, *shown, **_cells(summary))
+    return Reliability((prior,), low, high, expit(pav.llr + tau), EDGES, *shown, **_bins(summary))
 
 
-def _cells(summary: Summary) -> dict[str, Any]:
-    """Return the numbers of trials for `Reliability`: targets, all, and in each cell; empty for weighted trials."""
+def _bins(summary: Summary) -> dict[str, Any]:
+    """Return the numbers of trials for `Reliability`: targets, all, and in each bin; empty for weighted trials."""
     tar, non = summary.ranks.tar, summary.ranks.non
     if summary.is_weighted:
         return {}
     places = _PLACES - np.log(tar.total / non.total)
     below = tar.below(places) + non.below(places)
     n_trials = int(tar.total + non.total)
-    in_cells = np.diff(np.concatenate(([0], below, [n_trials]))).astype(np.int64)
-    return {"n_tar": int(tar.total), "n_trials": n_trials, "n_in_cells": in_cells}
+    in_bins = np.diff(np.concatenate(([0], below, [n_trials]))).astype(np.int64)
+    return {"n_tar": int(tar.total), "n_trials": n_trials, "n_in_bins": in_bins}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -285,7 +285,7 @@ def remark_on_llrs(summary: Summary) -> str:
 def _remark_on_ratios(summary: Summary) -> str:
     """Return the note on scores that look like likelihood ratios, with most non-targets below 1; empty if not."""
     tar, non = summary.ranks.tar, summary.ranks.non
-    if summary.figures.axis == "log10" or summary.finite_range is None:
+    if summary.metrics.axis == "log10" or summary.finite_range is None:
         return ""
     if any(len(one.scores) and one.scores[0] < 0.0 for one in (tar, non)):
         return ""
@@ -377,9 +377,9 @@ _WIDEST = 25.0
 """Largest log odds of an axis. Costs of operating points further out are in the tables only."""
 _LEVELS = 1001
 _MANY = 8192
-_CELLS_PER_NAT = 64
+_BINS_PER_NAT = 64
 _LINEAR_BEYOND = 40.0
-"""Log odds beyond which ln(1 + e^x) is x or 0 to the last digit, so that no cells are needed."""
+"""Log odds beyond which ln(1 + e^x) is x or 0 to the last digit, so that no bins are needed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -399,7 +399,7 @@ class Curves(ByValue):
     entropy_log_odds : (e,) array
         Grid in nats for the next two.
     act_cross_entropy, min_cross_entropy : (e,) arrays
-        In bits. With more than 8192 trials the actual one is computed from cells of 1/64 nat, which changes it by
+        In bits. With more than 8192 trials the actual one is computed from bins of 1/64 nat, which changes it by
         less than 2e-5 bits.
     pav : Pav
         Blocks of scores and their log-likelihood ratios.
@@ -442,9 +442,9 @@ def draw_curves(summary: Summary, trials: ScoredTrials) -> Curves:
     ----------
     summary : Summary
     trials : ScoredTrials
-        Trials of the summary, from `trials_in_cells`.
+        Trials of the summary, from `binned_trials`.
     """
-    log_odds = prior_axis(summary.figures.thresholds)
+    log_odds = prior_axis(summary.metrics.thresholds)
     half_width = float(log_odds[-1])
     entropy_log_odds = np.linspace(-half_width, half_width, _ENTROPY_GRID)
     errors = summary.errors(-log_odds)
@@ -528,23 +528,23 @@ def _histogram(summary: Summary) -> tuple[FloatArray, FloatArray, FloatArray]:
     return bins, tar, non
 
 
-def trials_in_cells(summary: Summary) -> ScoredTrials:
-    """Return few weighted trials instead of many: each narrow cell of scores becomes its mean.
+def binned_trials(summary: Summary) -> ScoredTrials:
+    """Return few weighted trials instead of many: each narrow bin of scores becomes its mean.
 
-    The second derivative of the logarithmic cost is at most 1/4 per nat squared, so a cell of width h changes a mean by
-    less than h^2 / 32 nats. Beyond ``_LINEAR_BEYOND`` the cost is linear or 0, so cells may be wide.
+    The second derivative of the logarithmic cost is at most 1/4 per nat squared, so a bin of width h changes a mean by
+    less than h^2 / 32 nats. Beyond ``_LINEAR_BEYOND`` the cost is linear or 0, so bins may be wide.
     """
     if summary.n_tar + summary.n_non <= _MANY:
         return summary.ranks.trials
-    reach = float(prior_axis(summary.figures.thresholds)[-1]) + _LINEAR_BEYOND
-    edges = np.linspace(-reach, reach, 2 * round(reach * _CELLS_PER_NAT) + 1)
-    return ScoredTrials(_class_in_cells(summary.ranks.tar, edges), _class_in_cells(summary.ranks.non, edges))
+    reach = float(prior_axis(summary.metrics.thresholds)[-1]) + _LINEAR_BEYOND
+    edges = np.linspace(-reach, reach, 2 * round(reach * _BINS_PER_NAT) + 1)
+    return ScoredTrials(_class_in_bins(summary.ranks.tar, edges), _class_in_bins(summary.ranks.non, edges))
 
 
-def _class_in_cells(trials: SortedClass, edges: FloatArray) -> tuple[FloatArray, CountArray]:
-    """Return mean scores and trials of the filled cells; infinite scores have their own cells."""
+def _class_in_bins(trials: SortedClass, edges: FloatArray) -> tuple[FloatArray, CountArray]:
+    """Return mean scores and trials of the filled bins; infinite scores have their own bins."""
     largest = np.finfo(np.float64).max
-    counts, means = in_cells(trials, ScoreBins(np.concatenate(([-largest], edges, [np.inf]))))
+    counts, means = in_bins(trials, ScoreBins(np.concatenate(([-largest], edges, [np.inf]))))
     return means[counts > 0], counts[counts > 0]
 
 
@@ -626,7 +626,7 @@ def priors_of(thresholds: list[float]) -> FloatArray:
 
 def at_priors(summary: Summary) -> AtPriors:
     """Count errors at every prior of the grid, and at the operating points."""
-    log_odds = priors_of(summary.figures.thresholds)
+    log_odds = priors_of(summary.metrics.thresholds)
     errors = summary.errors(-log_odds)
     act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
     least = np.asarray(summary.ranks.rocch.min_dcf(prior_log_odds=log_odds))

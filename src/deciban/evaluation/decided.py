@@ -14,11 +14,11 @@ from deciban.core.resampling.clusters import ClassGroups
 from deciban.core.resampling.intervals import NothingSeen
 from deciban.core.resampling.units import TrialUnits
 from deciban.decisions import Application
-from deciban.evaluation.multiclass.class_figures import ALL, ClassFigure, CollectedMetrics
-from deciban.evaluation.multiclass.portions import MEMORY, CostedFigures, bootstrap_of, drawn_at_hand
+from deciban.evaluation.multiclass.class_metrics import ALL, ClassMetric, CollectedMetrics
+from deciban.evaluation.multiclass.metric_groups import MEMORY, CostedMetrics, bootstrap_of, drawn_at_hand
 from deciban.evaluation.one_system import plain, with_intervals
 from deciban.evaluation.summary import Resampling
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import MetricKey, Uncertainty
 from deciban.types import BoolArray, ByValue, CountArray, FloatArray, IntArray
 
 Pair: TypeAlias = tuple[float, float]
@@ -167,19 +167,19 @@ def evaluate_decisions(
     counts = np.zeros((len(actions), len(classes)), own.dtype)
     np.add.at(counts, (action, label), own)
     shares = counts / counts.sum(axis=0)
-    figures = dict(_rates(problem))
-    rates = {str(figure): float((costs * shares).sum()) for figure, costs in figures.items()}
+    metrics = dict(_rates(problem))
+    rates = {str(metric): float((costs * shares).sum()) for metric, costs in metrics.items()}
     found = list[DecisionCost]()
     for k, (words, one) in enumerate(applications.items()):
-        figures["cost", k] = one.costs * one.prior
-        found.append(DecisionCost(words, float((figures["cost", k] * shares).sum()), one.default_risk))
+        metrics["cost", k] = one.costs * one.prior
+        found.append(DecisionCost(words, float((metrics["cost", k] * shares).sum()), one.default_risk))
     known = None
     if resampling is not None and resampling.units is not None:
-        known = _uncertainty(problem, figures, counts, (action, label), weights, resampling)
+        known = _uncertainty(problem, metrics, counts, (action, label), weights, resampling)
     return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), known)
 
 
-def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
+def _rates(problem: DecisionProblem) -> Iterator[tuple[MetricKey, FloatArray]]:
     """Yield each error rate as costs (n_actions, n_classes): the rate is the sum of their class means."""
     classes, p_target = problem.classes, problem.p_target
     if problem.kind == "two-class":
@@ -196,7 +196,7 @@ def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
 
 def _uncertainty(
     problem: DecisionProblem,
-    figures: Mapping[Figure, FloatArray],
+    metrics: Mapping[MetricKey, FloatArray],
     counts: CountArray,
     decided: tuple[IntArray, IntArray],
     weights: CountArray | None,
@@ -215,8 +215,8 @@ def _uncertainty(
         return None
     shares, groups = counts / counts.sum(axis=0), ClassGroups.apart(len(design.seen))
     few = int(design.effective.min())
-    made = list[ClassFigure]()
-    for name, costs in figures.items():
+    made = list[ClassMetric]()
+    for name, costs in metrics.items():
         value, most = float((costs * shares).sum()), costs.max(axis=0)
         how: Any = {"limits": (0.0, float(most.sum()))}
         least = costs.min(axis=0)
@@ -225,9 +225,9 @@ def _uncertainty(
         else:
             least = np.zeros(len(least))
             how["nothing_seen"] = NothingSeen(few, above=float(costs.max()), ceiling=float(most.sum()))
-        made.append(ClassFigure(name, value, (costs - least)[action, label], groups, **how))
-    gathered, costed = CollectedMetrics(means.design, set()), CostedFigures.of((ALL, 0), made)
-    gathered.add((ALL, 0), costed.figures, costed.sums(means.block, means.design))
+        made.append(ClassMetric(name, value, (costs - least)[action, label], groups, **how))
+    gathered, costed = CollectedMetrics(means.design, set()), CostedMetrics.of((ALL, 0), made)
+    gathered.add((ALL, 0), costed.metrics, costed.sums(means.block, means.design))
     draw = partial(drawn_at_hand, means.block, lambda _: [costed], len(design.seen), resampling.seed)
     drawn = bootstrap_of(MEMORY, draw, gathered, resampling)
     return gathered.known(own, _NAMES if problem.is_detection else problem.classes, resampling.level, drawn)

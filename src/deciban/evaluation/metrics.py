@@ -20,7 +20,7 @@ from deciban.core.ranks.operating import ErrorKind, ErrorsAt, eer_readings, limi
 from deciban.core.resampling.intervals import LEVEL, ROUNDING
 from deciban.errors import DecibanWarning, InputError, counted
 from deciban.evaluation.summary import CUSTOM, Summary
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.metrics import classification
 from deciban.metrics.costs import RULES, ScoreParts, parts_of
 from deciban.metrics.scores import ScoredTrials
@@ -275,18 +275,18 @@ def register_metric(metric: Metric) -> Callable[[], None]:
     return remove
 
 
-def metric_of(key: Figure) -> Metric:
+def metric_of(key: MetricKey) -> Metric:
     """Return the metric of a name, or of a name and a place; for unregistered metrics, smaller is better."""
     name = name_of(key)
     return _BY_NAME.get(name) or Metric(name, name.replace("_", " "), tables="none")
 
 
-def name_of(key: Figure) -> str:
+def name_of(key: MetricKey) -> str:
     """Return the name of a metric without its place."""
     return key if isinstance(key, str) else key[0]
 
 
-def keys_of(metrics: Iterable[Metric], kind: str, n_places: Mapping[str, int]) -> list[Figure]:
+def keys_of(metrics: Iterable[Metric], kind: str, n_places: Mapping[str, int]) -> list[MetricKey]:
     """Return the keys of metrics for a kind of scores, one for each place.
 
     Parameters
@@ -301,7 +301,7 @@ def keys_of(metrics: Iterable[Metric], kind: str, n_places: Mapping[str, int]) -
     >>> keys_of(METRICS[:3], "two-class", {"point": 2})
     ['eer', ('min_dcf', 0), ('min_dcf', 1), ('act_dcf', 0), ('act_dcf', 1)]
     """
-    found = list[Figure]()
+    found = list[MetricKey]()
     for one in metrics:
         if kind in one.kinds:
             places = [(one.name, k) for k in range(n_places.get(one.per, 0))]
@@ -312,7 +312,7 @@ def keys_of(metrics: Iterable[Metric], kind: str, n_places: Mapping[str, int]) -
 _AT = re.compile(r"(?P<name>\w+)(?:@(?P<point>[1-9]\d*))?")
 
 
-def key_among(known: Collection[Figure], text: str, whose: str, argument: str = "figure") -> Figure:
+def key_among(known: Collection[MetricKey], text: str, whose: str, argument: str = "metric") -> MetricKey:
     """Return the key of a metric by its name, at the first operating point, or ``min_dcf@2`` for the second one.
 
     Parameters
@@ -350,7 +350,7 @@ def key_among(known: Collection[Figure], text: str, whose: str, argument: str = 
     )
 
 
-def name_with_place(key: Figure) -> str:
+def name_with_place(key: MetricKey) -> str:
     """Write the key of a metric as one word, in the notation of `key_among`.
 
     >>> name_with_place("eer"), name_with_place(("min_dcf", 1))
@@ -483,7 +483,7 @@ NOTHING = Requested({}, (), (), ())
 
 def requested_of(summary: Summary, level: float = LEVEL) -> Requested:
     """Compute the requested metrics of a summary, with limits of the calibration discrepancy at a level."""
-    asked, ranks = summary.figures, summary.ranks
+    asked, ranks = summary.metrics, summary.ranks
     rates = [RateAt("fmr", *row) for row in _limited(summary, asked.fnmr_at, "fa")]
     rates += [RateAt("fnmr", *row) for row in _limited(summary, asked.fmr_at, "miss")]
     scores = [
@@ -595,7 +595,7 @@ class RuleCosts:
 
 def _rule_costs(summary: Summary) -> tuple[RuleCosts, ...]:
     """Return the costs by a custom rule at each distinct prior of the operating points."""
-    asked = summary.figures
+    asked = summary.metrics
     if asked.rule is None:
         return ()
     from deciban.rules.delivered import Information, costs_of_llrs
@@ -654,9 +654,9 @@ def information_of(summary: Summary, trials: ScoredTrials) -> tuple[InformationA
     ----------
     summary : Summary
     trials : ScoredTrials
-        The trials; if many, in narrow cells, which changes a cross-entropy by less than 2e-5 bits.
+        The trials; if many, in narrow bins, which changes a cross-entropy by less than 2e-5 bits.
     """
-    log_odds, nothing = np.array(information_priors(summary.figures.thresholds)), (np.zeros(1), None)
+    log_odds, nothing = np.array(information_priors(summary.metrics.thresholds)), (np.zeros(1), None)
     with np.errstate(over="ignore"):
         entropy, actual, least = (
             cross_entropy_curve(tar, non, log_odds) / math.log(2)
@@ -670,7 +670,7 @@ def information_of(summary: Summary, trials: ScoredTrials) -> tuple[InformationA
     available = np.maximum(entropy - least, 0.0)  # rounding can be negative
     delivered = entropy - actual
     delivered[np.abs(delivered) <= ROUNDING * entropy] = 0.0
-    delivered[1:] = np.minimum(delivered, available)[1:]  # cells can exceed the maximum slightly
+    delivered[1:] = np.minimum(delivered, available)[1:]  # bins can exceed the maximum slightly
     return tuple(
         InformationAt((float(expit(at)), float(expit(-at))), *numbers)
         for at, *numbers in zip(

@@ -27,7 +27,7 @@ from deciban.evaluation.metrics import (
     metric_of,
     name_of,
 )
-from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
+from deciban.evaluation.uncertainty import MetricKey, Uncertainty, no_units
 from deciban.types import ByValue, FloatArray
 
 SCHEMA = 2
@@ -112,10 +112,10 @@ def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[
     made |= {"units": units, "intervals": {}}
     if (drawn := known.bootstrap) is not None:
         made["bootstrap"] = {"seed": drawn.seed, "n_replicates": drawn.n_replicates, "left_out": drawn.left_out}
-    for figure in known.estimates:
-        place = _place(made, figure)
+    for metric in known.estimates:
+        place = _place(made, metric)
         if place is not None:
-            place[0][place[1]] = as_object(known.interval(figure))
+            place[0][place[1]] = as_object(known.interval(metric))
     return made
 
 
@@ -130,16 +130,16 @@ def _copied(value: Any) -> Any:
     return [dict(one) if isinstance(one, dict) else one for one in value] if isinstance(value, list) else value
 
 
-def _place(made: Mapping[str, Any], figure: Figure) -> tuple[dict[str, Any], str] | None:
+def _place(made: Mapping[str, Any], metric: MetricKey) -> tuple[dict[str, Any], str] | None:
     """Return the dictionary and key for the interval of a metric; None if JSON has no place for it."""
     own: dict[str, Any] = made["intervals"]
-    if isinstance(figure, str):
-        return own, figure
-    kind, at = figure[0], figure[1]
-    if len(figure) == 3:  # each target against the rest; pairs of classes are left out, since there are N squared
+    if isinstance(metric, str):
+        return own, metric
+    kind, at = metric[0], metric[1]
+    if len(metric) == 3:  # each target against the rest; pairs of classes are left out, since there are N squared
         targets = made.get(kind) or () if kind == "detectors" else ()
         entry = next((one for one in targets if one["target"] == at), None)
-        return None if entry is None else (entry.setdefault("intervals", {}), figure[2])
+        return None if entry is None else (entry.setdefault("intervals", {}), metric[2])
     if not isinstance(at, int):
         return own.setdefault(kind, {}), at
     where, name = JSON_PLACES.get(kind, ("operating_points", kind))
@@ -415,17 +415,17 @@ class OneSystem(ByValue, PlottedResult):
         return ()
 
     @property
-    def estimates(self) -> Mapping[Figure, Estimate]:
+    def estimates(self) -> Mapping[MetricKey, Estimate]:
         """Metrics with their standard errors; empty if units are unknown."""
         return {} if self.uncertainty is None else self.uncertainty.estimates
 
-    def value(self, key: Figure) -> float:
+    def value(self, key: MetricKey) -> float:
         """Return a metric of the system, or of one of its operating points."""
         owner = self if isinstance(key, str) else self.cost_points[int(key[1])]
         unknown = () if metric_of(key).costs is None else (math.nan,)  # registered, perhaps after this evaluation
         return float(getattr(owner, name_of(key), *unknown))
 
-    def key_called(self, text: str) -> Figure:
+    def key_called(self, text: str) -> MetricKey:
         """Return the key of a metric that has an interval, by its name; see `key_among`.
 
         Raises
@@ -435,7 +435,7 @@ class OneSystem(ByValue, PlottedResult):
         """
         return key_among(self.estimates, text, f"{self.name} that has an interval")
 
-    def words(self, key: Figure) -> str:
+    def words(self, key: MetricKey) -> str:
         """Return the label of a metric, with its operating point or prior if it has one."""
         metric = metric_of(key)
         if isinstance(key, str):
@@ -448,12 +448,12 @@ class OneSystem(ByValue, PlottedResult):
         return " ".join([metric.label, *map(str, key[1:])])
 
     @property
-    def minima(self) -> list[Figure]:
+    def minima(self) -> list[MetricKey]:
         """Metrics that are optimistic, because they were minimized on the same trials."""
         found = (one for one in METRICS if one.is_minimum)
         return keys_of(found, self.kind, {"point": len(self.cost_points)})
 
-    def summary_keys(self) -> list[Figure]:
+    def summary_keys(self) -> list[MetricKey]:
         """Return the metrics of summary tables; with costs if there is exactly one operating point."""
         n_points = len(self.cost_points)
         shown = (one for one in METRICS if one.tables == "all" and (one.costs is None or hasattr(self, one.name)))
@@ -464,12 +464,12 @@ class OneSystem(ByValue, PlottedResult):
         """The notes, with notes on the intervals."""
         return self.notes if self.uncertainty is None else (*self.notes, *self.uncertainty.notes)
 
-    def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
+    def interval(self, metric: MetricKey, *, level: float | None = None) -> Interval:
         """Return a confidence interval of a metric, by units such as speakers.
 
         Parameters
         ----------
-        figure : str, or (str, place)
+        metric : str, or (str, place)
             A name, such as ``"eer"`` or ``"min_cllr"``. At operating points, ``"act_dcf"`` is the metric at the first
             and ``("act_dcf", 1)`` at the second one.
         level : float, optional
@@ -487,7 +487,7 @@ class OneSystem(ByValue, PlottedResult):
         """
         if self.uncertainty is None:
             raise no_units(self.name)
-        return self.uncertainty.interval(figure, level=level)
+        return self.uncertainty.interval(metric, level=level)
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Return the evaluation itself, without labels."""
@@ -528,10 +528,10 @@ def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
     return [(found[note], note) for note in sorted(found, key=ranks.__getitem__)]
 
 
-def shown_interval(one: OneSystem, figure: Figure) -> Interval | None:
+def shown_interval(one: OneSystem, metric: MetricKey) -> Interval | None:
     """Return the interval of a metric of an evaluation, or None."""
     known = one.uncertainty
-    return None if known is None or figure not in known.estimates else known.interval(figure)
+    return None if known is None or metric not in known.estimates else known.interval(metric)
 
 
 def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = "") -> tuple[str, str]:
@@ -654,20 +654,20 @@ def _counts(numbers: Sequence[int], noun: str) -> str:
 
 def _method(known: Uncertainty) -> str:
     """Return the name of the method that found the intervals; of a bootstrap, without its kind."""
-    each = (known.interval(figure).method for figure in known.estimates)
+    each = (known.interval(metric).method for metric in known.estimates)
     found = next((method for method in each if method not in (RATES, RULE_OF_THREE)), LINEARISED)
     return found.partition(",")[0]
 
 
-def corrected_of(one: OneSystem, figure: Figure) -> float | None:
+def corrected_of(one: OneSystem, metric: MetricKey) -> float | None:
     """Return the expected value of a minimum on new units; None if unknown."""
     known = one.uncertainty
-    return None if known is None or figure not in known.estimates else known.estimates[figure].corrected
+    return None if known is None or metric not in known.estimates else known.estimates[metric].corrected
 
 
 def are_corrected(systems: Sequence[OneSystem]) -> bool:
     """Return True if a minimum of some system has a corrected value."""
-    return any(corrected_of(one, figure) is not None for one in systems for figure in one.minima)
+    return any(corrected_of(one, metric) is not None for one in systems for metric in one.minima)
 
 
 def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) -> str:
@@ -733,7 +733,7 @@ def _bracket(low: str, high: str) -> str:
     return f"[{low}, {high}]"
 
 
-def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[str], str] = str) -> str:
+def with_interval(text: str, one: OneSystem, metric: MetricKey, typeset: Callable[[str], str] = str) -> str:
     """Append the interval of a metric to its text, if it has one.
 
     Parameters
@@ -741,12 +741,12 @@ def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[
     text : str
         The written metric; bounds are in percent if it ends with a percent sign.
     one : Evaluation or ClassEvaluation
-    figure : str, or (str, place)
+    metric : str, or (str, place)
         Name of the metric, as in `OneSystem.interval`.
     typeset : function
         Changes the text of each bound.
     """
-    found = shown_interval(one, figure)
+    found = shown_interval(one, metric)
     if found is None:
         return text
     in_percent = text.endswith(PERCENT)

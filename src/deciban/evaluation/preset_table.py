@@ -17,7 +17,7 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.intervals import Interval
 from deciban.errors import FormatError, InputError, some_of
 from deciban.evaluation.one_system import as_object, plain, shown_interval, with_interval
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.metrics.scores import EER_CONVENTIONS
 
 PresetLike: TypeAlias = "Preset | str | os.PathLike[str]"
@@ -127,22 +127,22 @@ class Preset:
         return self.primary in ("min_dcf", "eer")
 
     @property
-    def class_figures(self) -> dict[str, Any]:
+    def class_metrics(self) -> dict[str, Any]:
         """Arguments of `deciban.evaluate_classes`, for a multiclass protocol."""
-        figures: dict[str, Any] = {"p_target": [point.p_target for point in self.points]}
-        return figures if self.p_out_of_set is None else {**figures, "p_out_of_set": self.p_out_of_set}
+        metrics: dict[str, Any] = {"p_target": [point.p_target for point in self.points]}
+        return metrics if self.p_out_of_set is None else {**metrics, "p_out_of_set": self.p_out_of_set}
 
     @property
-    def figures(self) -> dict[str, Any]:
+    def metrics(self) -> dict[str, Any]:
         """Arguments of the evaluation function of its kind, without defaults.
 
         Examples
         --------
-        >>> preset("iso19795-fmr1e-3").figures, preset("lre17").figures
+        >>> preset("iso19795-fmr1e-3").metrics, preset("lre17").metrics
         ({'fnmr_at': [0.001]}, {'p_target': [0.5, 0.1]})
         """
         if self.kind == "classes":
-            return self.class_figures
+            return self.class_metrics
         found: dict[str, Any] = {"operating_points": list(self.points)} if self.points else {}
         found |= {"eer_conventions": self.eer} if self.eer else {}
         found |= {"discrepancy": True} if self.primary == "cllr" else {}
@@ -242,7 +242,7 @@ def preset(given: PresetLike) -> Preset:
 
     Examples
     --------
-    >>> preset("lre09").name, preset("lre17").class_figures
+    >>> preset("lre09").name, preset("lre17").class_metrics
     ('lre05-09', {'p_target': [0.5, 0.1]})
     """
     if isinstance(given, Preset):
@@ -361,7 +361,7 @@ ESTIMATORS = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlanFigure:
+class PresetMetric:
     """A metric of a protocol: its value and interval.
 
     Attributes
@@ -375,7 +375,7 @@ class PlanFigure:
 
     value: float
     of: Any = None
-    name: Figure = ""
+    name: MetricKey = ""
 
     @property
     def interval(self) -> Interval | None:
@@ -401,7 +401,7 @@ class Primary:
     ----------
     plan : Preset
     system : str
-    actual, minimum : PlanFigure or None
+    actual, minimum : PresetMetric or None
         Values at the threshold of the protocol and at the best threshold; None if the protocol lacks them.
     how : str
         Trials used, if not simply all.
@@ -413,26 +413,26 @@ class Primary:
 
     plan: Preset
     system: str
-    actual: PlanFigure | None
-    minimum: PlanFigure | None
+    actual: PresetMetric | None
+    minimum: PresetMetric | None
     how: str = ""
     departs: str = ""
     parts: dict[str, float] = field(default_factory=dict)
 
     @property
-    def figure(self) -> PlanFigure:
+    def metric(self) -> PresetMetric:
         """Metric that ranks systems."""
         chosen = self.minimum if self.actual is None or self.plan.is_minimum else self.actual
         if chosen is None:
-            raise ValueError("a primary number has a figure")
+            raise ValueError("a primary number has a metric")
         return chosen
 
     @property
-    def shown(self) -> list[tuple[str, PlanFigure]]:
+    def shown(self) -> list[tuple[str, PresetMetric]]:
         """Metrics for tables with headings, the one that ranks systems first."""
         pairs = [("actual", self.actual), ("minimum", self.minimum)]
         there = [(name, one) for name, one in pairs if one is not None]
-        there.sort(key=lambda pair: pair[1] is not self.figure)
+        there.sort(key=lambda pair: pair[1] is not self.metric)
         what = "not the official metric" if self.departs else "primary"
         alone = what if len(there) == 1 else f"{there[0][0]}, {what}" if self.departs else f"{what} ({there[0][0]})"
         return [(name if at else alone, one) for at, (name, one) in enumerate(there)]
@@ -452,7 +452,7 @@ class Primary:
     @property
     def value(self) -> float:
         """Value that ranks systems."""
-        return self.figure.value
+        return self.metric.value
 
     @property
     def status(self) -> str:
@@ -502,18 +502,18 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
     >>> one.value == (found.operating_points[1].act_dcf + found.operating_points[2].act_dcf) / 2
     True
     """
-    pair: tuple[PlanFigure | None, PlanFigure | None]
+    pair: tuple[PresetMetric | None, PresetMetric | None]
     if plan.primary == "eer":
         value, key = found.quoted_eer
         _require(plan.eer in ("", key[-1]), plan, found.name)
-        pair = None, PlanFigure(value, found, key)
+        pair = None, PresetMetric(value, found, key)
     elif plan.primary == "cllr":
-        pair = PlanFigure(found.cllr, found, "cllr"), PlanFigure(found.min_cllr, found, "min_cllr")
+        pair = PresetMetric(found.cllr, found, "cllr"), PresetMetric(found.min_cllr, found, "min_cllr")
     elif plan.primary == "fnmr_at_fmr":
         places = [k for k, one in enumerate(found.requested.rates_at) if one.limited == "fmr"]
         at = [k for k in places if found.requested.rates_at[k].limit == plan.false_match_rates[0]]
         _require(bool(at), plan, found.name)
-        pair = PlanFigure(found.requested.rates_at[at[0]].rate, found, ("rates_at", at[0])), None
+        pair = PresetMetric(found.requested.rates_at[at[0]].rate, found, ("rates_at", at[0])), None
     else:
         kind = "dcf" if plan.kind == "two-class" else "norm" if plan.primary == "normalized_c_avg" else "c_avg"
         pair = _means(plan, found, _AT_POINTS[kind])
@@ -521,18 +521,18 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
     return Primary(plan, found.name, actual, minimum, how, departs)
 
 
-def _means(plan: Preset, found: Any, names: tuple[str, str]) -> tuple[PlanFigure, PlanFigure]:
+def _means(plan: Preset, found: Any, names: tuple[str, str]) -> tuple[PresetMetric, PresetMetric]:
     """Return means over the points of the protocol, of actual costs and of minimum costs."""
     known = [(one.p_target, getattr(one, "c_miss", 1), getattr(one, "c_fa", 1)) for one in found.cost_points]
     wanted = [(one.p_target, one.c_miss, one.c_fa) for one in plan.points]
     _require(set(wanted) <= set(known), plan, found.name)
     at = [known.index(one) for one in wanted]
 
-    def mean(name: str) -> PlanFigure:
+    def mean(name: str) -> PresetMetric:
         value = math.fsum(found.value((name, k)) for k in at) / len(at)
         if 1 < len(at) < len(known):
-            return PlanFigure(value)
-        return PlanFigure(value, found, (name, at[0]) if len(at) == 1 else f"mean_{name}")
+            return PresetMetric(value)
+        return PresetMetric(value, found, (name, at[0]) if len(at) == 1 else f"mean_{name}")
 
     return mean(names[0]), mean(names[1])
 

@@ -15,7 +15,7 @@ from deciban.errors import InputError, Message, as_objects, counted, shortened
 from deciban.evaluation.curves import AtPriors, Curves, ErrorSteps
 from deciban.evaluation.metrics import NOTHING, InformationAt, Requested, RuleCosts
 from deciban.evaluation.one_system import SCHEMA, OneSystem, PlottedResult, plain, shared_notes, with_intervals
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import MetricKey, Uncertainty
 from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
 from deciban.types import Axis
 
@@ -171,8 +171,8 @@ class Evaluation(OneSystem):
         Unit of llrs in plots and tables; all numbers here are in nats.
     uncertainty : Uncertainty or None
         Uncertainty of the metrics, if the units of the trials are known.
-    cells : ScoredTrials or None
-        The trials; if many, in narrow cells of scores.
+    bins : ScoredTrials or None
+        The trials; if many, in narrow bins of scores.
     at_priors : AtPriors or None
         Errors and costs of Bayes decisions at priors of a fine grid.
     error_steps : ErrorSteps or None
@@ -204,7 +204,7 @@ class Evaluation(OneSystem):
     information_at: tuple[InformationAt, ...] = dataclasses.field(default=(), repr=False)
     axis: Axis = dataclasses.field(default="nats", repr=False, compare=False)
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
-    cells: ScoredTrials | None = dataclasses.field(default=None, repr=False, compare=False)
+    bins: ScoredTrials | None = dataclasses.field(default=None, repr=False, compare=False)
     at_priors: AtPriors | None = dataclasses.field(default=None, repr=False)
     error_steps: ErrorSteps | None = dataclasses.field(default=None, repr=False, compare=False)
     own: tuple[tuple[str, float], ...] = dataclasses.field(default=(), repr=False)
@@ -222,8 +222,8 @@ class Evaluation(OneSystem):
             return found[name]
 
     def __repr__(self) -> str:
-        figures = f"EER {100 * self.eer:.2f} %, Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}"
-        return f"Evaluation({self.name!r}: {figures}; {self.n_tar:,.6g} target, {self.n_non:,.6g} non-target)"
+        metrics = f"EER {100 * self.eer:.2f} %, Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}"
+        return f"Evaluation({self.name!r}: {metrics}; {self.n_tar:,.6g} target, {self.n_non:,.6g} non-target)"
 
     @property
     def cost_points(self) -> tuple[PointResult, ...]:
@@ -236,7 +236,7 @@ class Evaluation(OneSystem):
         return self.requested.rule_costs
 
     @property
-    def quoted_eer(self) -> tuple[float, Figure]:
+    def quoted_eer(self) -> tuple[float, MetricKey]:
         """The EER by the only requested convention, or else on the convex hull, with its key."""
         if len(self.requested.eer_conventions) != 1:
             return self.eer, "eer"
@@ -261,7 +261,7 @@ class Evaluation(OneSystem):
     @property
     def affine(self) -> AffineCalibration | None:
         """Best scale and offset on the same trials; None if no finite ones are best. See `AffineCalibration`."""
-        return None if self.cells is None else affine_of(self.cells)
+        return None if self.bins is None else affine_of(self.bins)
 
     @property
     def act_dcf(self) -> float:
@@ -297,7 +297,7 @@ class Evaluation(OneSystem):
 
 
 _NOT_IN_JSON = (
-    "curves", "is_weighted", "requested", "misleading", "axis", "uncertainty", "cells", "at_priors", "error_steps",
+    "curves", "is_weighted", "requested", "misleading", "axis", "uncertainty", "bins", "at_priors", "error_steps",
     "own",
 )  # fmt: skip
 

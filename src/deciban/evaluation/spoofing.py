@@ -17,7 +17,7 @@ from deciban.evaluation.metrics import SPOOFING, Metric, metric_of
 from deciban.evaluation.one_system import Jsonable, as_object, has_llrs, plain, shown_interval, with_interval
 from deciban.evaluation.preset_table import Preset
 from deciban.evaluation.results import Evaluation, Results
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.spoofing import AsvErrors, asv_errors
 from deciban.spoofing.sasv import a_dcf_weights
 from deciban.spoofing.tandem import TDcfCosts, TDcfWeights
@@ -41,7 +41,7 @@ class Measured:
     value : float
     found : Evaluation or None
         The evaluation with the metric from which this one follows; None if there is none, and so no interval.
-    key : Figure
+    key : MetricKey
         This metric.
     factor, offset : float
         This metric is the offset plus the factor times that metric.
@@ -49,12 +49,12 @@ class Measured:
 
     value: float
     found: Evaluation | None = None
-    key: Figure = ""
+    key: MetricKey = ""
     factor: float = 1.0
     offset: float = 0.0
 
     @classmethod
-    def of(cls, found: Evaluation, key: Figure, value: float | None = None) -> Measured:
+    def of(cls, found: Evaluation, key: MetricKey, value: float | None = None) -> Measured:
         """Return a metric of an evaluation."""
         return cls(found.value(key) if value is None else value, found, key)
 

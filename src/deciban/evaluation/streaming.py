@@ -15,7 +15,7 @@ from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError
 from deciban.evaluation.metrics import METRICS, key_among, keys_of
 from deciban.evaluation.results import Evaluation
-from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, merged, summarize
+from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassMetrics, merged, summarize
 from deciban.evaluation.two_class import evaluation_of
 from deciban.types import AnyArray, Weights
 
@@ -76,8 +76,8 @@ class ScoreMetric:
         gather: Callable[[Summary], Sequence[Summary]] | None = None,
     ) -> None:
         self.metrics, self.gather = (metrics,) if isinstance(metrics, str) else tuple(metrics), gather
-        self.figures = TwoClassFigures.of(operating_points)
-        known = keys_of(METRICS, "two-class", {"point": len(self.figures.operating_points)})
+        self.requested = TwoClassMetrics.of(operating_points)
+        known = keys_of(METRICS, "two-class", {"point": len(self.requested.operating_points)})
         self._keys = [key_among(known, name, "the scores", "metrics") for name in self.metrics]
         self.shift = 0.0 if prior is None else -float(logit(_validate.fraction(prior, "prior", "It is inside (0, 1)")))
         self.summaries, self._forgets = list[Summary](), False
@@ -115,7 +115,7 @@ class ScoreMetric:
         given = _validate.weights(weights, len(checked), "weights")
         by_class = [None if given is None else given[one] for one in (truth, ~truth)]
         part = summarize(
-            checked[truth], checked[~truth], figures=self.figures, tar_weights=by_class[0], non_weights=by_class[1]
+            checked[truth], checked[~truth], metrics=self.requested, tar_weights=by_class[0], non_weights=by_class[1]
         )
         self.summaries.append(part)
 
@@ -152,7 +152,7 @@ class ScoreMetric:
         InputError
             If there are no batches, or a class has no trials.
         """
-        self.summaries = [merged(self.summaries or [summarize([], [], figures=self.figures)])]
+        self.summaries = [merged(self.summaries or [summarize([], [], metrics=self.requested)])]
         found = merged(self.summaries if self.gather is None else self.gather(self.summaries[0]))
         if not found.n_tar and not found.n_non:
             raise InputError("scores: there are no batches. Call update before compute.")

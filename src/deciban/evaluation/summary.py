@@ -39,7 +39,7 @@ from deciban.types import Axis, CountArray, FloatArray, FloatPair, IntArray, Sco
 
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import LinearCosts, ScoreBins
-    from deciban.core.resampling.replicates import CellSums, FiguresOfTables, Multipliers, Replicated
+    from deciban.core.resampling.replicates import BinSums, MetricsOfTables, Multipliers, Replicated
     from deciban.core.resampling.unit_counts import RowsOfTrials
     from deciban.rules.families import ThresholdRule
 
@@ -95,13 +95,13 @@ class Resampling:
 
 
 @dataclass(frozen=True, eq=False)
-class TrialsInCells:
-    """Trials of both classes by unit and cell.
+class BinnedTrials:
+    """Trials of both classes by unit and bin.
 
     Attributes
     ----------
     costs : LinearCosts
-        Costs of cells with borders at all requested thresholds.
+        Costs of bins with borders at all requested thresholds.
     tar, non : UnitCounts
     singles : ClusterDesign, optional
         Design of single trials, if every trial is a unit and rows of the counts represent many trials.
@@ -116,9 +116,9 @@ class TrialsInCells:
     rows: RowsOfTrials | None = None
 
     @property
-    def cells(self) -> ScoreBins:
-        """The cells."""
-        return self.costs.cells
+    def bins(self) -> ScoreBins:
+        """The bins."""
+        return self.costs.bins
 
     @cached_property
     def design(self) -> ClusterDesign:
@@ -155,11 +155,11 @@ class TrialsByUnit(ABC):
         """Apply a function to all trials; it must be picklable, and its results for several batches must be addable."""
 
     @abstractmethod
-    def drawn(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
+    def drawn(self, metrics_of: MetricsOfTables, counted: BinnedTrials, asked: Resampling) -> Replicated:
         """Return `replicated` for trials that are units or have two units each."""
 
-    def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
-        """Count targets and non-targets by unit and cell.
+    def counted(self, ranks: SortedScores, wanted: FloatArray) -> BinnedTrials:
+        """Count targets and non-targets by unit and bin.
 
         Parameters
         ----------
@@ -168,37 +168,37 @@ class TrialsByUnit(ABC):
         wanted : (n,) array
             Thresholds at which counts must be exact.
         """
-        from deciban.core.resampling.linearised import LinearCosts, cells_of  # only intervals need it
+        from deciban.core.resampling.linearised import LinearCosts, bins_of  # only intervals need it
 
-        cells, facts = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units), self.singles
-        costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
+        bins, facts = bins_of(ranks.table, ranks.pav, wanted, self.about.n_units), self.singles
+        costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, bins)
         if facts is None:
-            found: unit_counts.CountedByUnit = self.look(partial(UnitTrials.by_unit, cells=cells))
-            return TrialsInCells(costs.with_trials(found.n_trials), found.tar, found.non)
+            found: unit_counts.CountedByUnit = self.look(partial(UnitTrials.by_unit, bins=bins))
+            return BinnedTrials(costs.with_trials(found.n_trials), found.tar, found.non)
         sums: unit_counts.SingleSums = self.look(
-            partial(UnitTrials.single_sums, cells=cells, facts=facts, known=facts.dealt())
+            partial(UnitTrials.single_sums, bins=bins, facts=facts, known=facts.dealt())
         )
         tar, non = sums.counts((costs.n_tar, costs.n_non))
         design = ClusterDesign.of_trials(facts.sizes(costs.with_trials(facts.n).one_trial))
-        return TrialsInCells(costs, tar, non, design, sums.rows(self.about.n_units))
+        return BinnedTrials(costs, tar, non, design, sums.rows(self.about.n_units))
 
-    def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
+    def replicated(self, metrics_of: MetricsOfTables, counted: BinnedTrials, asked: Resampling) -> Replicated:
         """Return metrics of the bootstrap replicates, and a mask of the replicates with trials of both classes.
 
         Parameters
         ----------
-        figures_of : function
-            Maps tables of targets and of non-targets, (n_tables, n_cells), to metrics, (n_tables, n_figures).
-        counted : TrialsInCells
+        metrics_of : function
+            Maps tables of targets and of non-targets, (n_tables, n_bins), to metrics, (n_tables, n_metrics).
+        counted : BinnedTrials
             Result of `counted`.
         asked : Resampling
         """
         from deciban.core.resampling.replicates import SumsOfUnits  # loads on request
 
         if counted.singles is not None or len(self.about.codes) == 2:
-            return self.drawn(figures_of, counted, asked)
+            return self.drawn(metrics_of, counted, asked)
         sums = SumsOfUnits(counted.tar.counts), SumsOfUnits(counted.non.counts)
-        return replicated_by(sums, figures_of, counted, self.about.keys, asked)
+        return replicated_by(sums, metrics_of, counted, self.about.keys, asked)
 
     def in_memory(self, what: str) -> UnitTrials:
         """Return the trials themselves.
@@ -285,15 +285,15 @@ class UnitTrials(TrialsByUnit):
         """Apply a function to all trials; see `TrialsByUnit.look`."""
         return look(self)
 
-    def by_unit(self, cells: ScoreBins) -> unit_counts.CountedByUnit:
-        """Return targets and non-targets by unit and cell."""
+    def by_unit(self, bins: ScoreBins) -> unit_counts.CountedByUnit:
+        """Return targets and non-targets by unit and bin."""
         found, group = list[UnitCounts](), unit_counts.groups_of_units(self.units[0].keys, N_GROUPS)
         for c, (scores, units, weights) in enumerate(zip(self.scores, self.units, self.weights, strict=True)):
-            own = UnitCounts.of(scores, units, cells, group, weights)
+            own = UnitCounts.of(scores, units, bins, group, weights)
             if self.strata is not None:
-                shape = self.n_strata, cells.n_cells
+                shape = self.n_strata, bins.n_bins
                 own = unit_counts.StratifiedCounts.of(
-                    own, *unit_counts.in_strata(self.strata[c], cells.of(scores), units, weights, shape)
+                    own, *unit_counts.in_strata(self.strata[c], bins.of(scores), units, weights, shape)
                 )
             found.append(own)
         pairs = zip(self.scores, self.weights, strict=True)
@@ -301,34 +301,34 @@ class UnitTrials(TrialsByUnit):
         return unit_counts.CountedByUnit(found[0], found[1], n_trials)
 
     def single_sums(
-        self, cells: ScoreBins, facts: unit_counts.SingleFacts, known: Keys | None
+        self, bins: ScoreBins, facts: unit_counts.SingleFacts, known: Keys | None
     ) -> unit_counts.SingleSums:
-        """Return trials that are units by group and cell; ``facts`` and ``known`` are about all trials."""
-        places = [cells.of(scores).astype(np.int64, copy=False) for scores in self.scores]
-        return unit_counts.SingleSums.of(places, self.units, self.weights, facts, known, (N_GROUPS, cells.n_cells))
+        """Return trials that are units by group and bin; ``facts`` and ``known`` are about all trials."""
+        places = [bins.of(scores).astype(np.int64, copy=False) for scores in self.scores]
+        return unit_counts.SingleSums.of(places, self.units, self.weights, facts, known, (N_GROUPS, bins.n_bins))
 
-    def drawn(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
+    def drawn(self, metrics_of: MetricsOfTables, counted: BinnedTrials, asked: Resampling) -> Replicated:
         """Return replicates; see `TrialsByUnit.drawn`."""
-        from deciban.core.resampling.replicates import cell_sums  # loads on request
+        from deciban.core.resampling.replicates import bin_sums  # loads on request
 
-        cells = counted.cells
+        bins = counted.bins
         tar, non = (
-            cell_sums(units, cells.of(scores), cells.n_cells, weights)
+            bin_sums(units, bins.of(scores), bins.n_bins, weights)
             for scores, units, weights in zip(self.scores, self.units, self.weights, strict=True)
         )
-        return replicated_by((tar, non), figures_of, counted, self.about.keys, asked)
+        return replicated_by((tar, non), metrics_of, counted, self.about.keys, asked)
 
 
 def replicated_by(
-    sums: tuple[CellSums, CellSums], figures_of: FiguresOfTables, counted: TrialsInCells, keys: Keys, asked: Resampling
+    sums: tuple[BinSums, BinSums], metrics_of: MetricsOfTables, counted: BinnedTrials, keys: Keys, asked: Resampling
 ) -> Replicated:
-    """Return `TrialsByUnit.replicated` for units whose weights can be drawn at once, from their sums in cells."""
+    """Return `TrialsByUnit.replicated` for units whose weights can be drawn at once, from their sums in bins."""
     from deciban.core.resampling.replicates import of_both_classes, replicates_of
 
     whole = counted.costs.n_tar, counted.costs.n_non
 
     def drawn(weights: Multipliers) -> Replicated:
-        return of_both_classes(figures_of, (sums[0].of(weights), sums[1].of(weights)), whole)
+        return of_both_classes(metrics_of, (sums[0].of(weights), sums[1].of(weights)), whole)
 
     return replicates_of(drawn, keys, seed=asked.seed, n_replicates=asked.bootstrap)
 
@@ -338,7 +338,7 @@ DEFAULT_POINTS = (OperatingPoint(0.01),)
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class TwoClassFigures:
+class TwoClassMetrics:
     """Requested two-class metrics, checked at creation and passed as one object.
 
     Parameters
@@ -372,9 +372,9 @@ class TwoClassFigures:
 
     Examples
     --------
-    >>> TwoClassFigures([0.01, (0.05, 10, 1)]).operating_points[1]
+    >>> TwoClassMetrics([0.01, (0.05, 10, 1)]).operating_points[1]
     OperatingPoint(p_target=0.05, c_miss=10, c_fa=1)
-    >>> TwoClassFigures([0.01]) == TwoClassFigures()
+    >>> TwoClassMetrics([0.01]) == TwoClassMetrics()
     True
     """
 
@@ -452,9 +452,9 @@ class TwoClassFigures:
         return tuple(dict.fromkeys(point.p_target for point in self.operating_points)) if self.rule else ()
 
     @classmethod
-    def of(cls, asked: TwoClassFigures | Iterable[PointLike]) -> TwoClassFigures:
+    def of(cls, asked: TwoClassMetrics | Iterable[PointLike]) -> TwoClassMetrics:
         """Return requests from operating points; requests are returned unchanged."""
-        return asked if isinstance(asked, TwoClassFigures) else cls(asked)
+        return asked if isinstance(asked, TwoClassMetrics) else cls(asked)
 
     def __str__(self) -> str:
         own = f" and metrics {', '.join(name for name, _ in self.own)}" if self.own else ""
@@ -468,18 +468,18 @@ CUSTOM = "custom"
 """Name of a custom rule among the rules of posterior costs."""
 
 
-def posterior_costs_of(trials: ScoredTrials, figures: TwoClassFigures) -> tuple[PosteriorCosts, ...]:
+def posterior_costs_of(trials: ScoredTrials, metrics: TwoClassMetrics) -> tuple[PosteriorCosts, ...]:
     """Add up costs of posteriors at each requested prior, of a custom rule at each of its priors, then own costs."""
     found: list[PosteriorCosts] = [
         {name: costs(trials.tar, trials.non, float(logit(p))) for name, costs in RULES.items()}
-        for p in figures.posteriors_at
+        for p in metrics.posteriors_at
     ]
-    if (rule := figures.rule) is not None:
+    if (rule := metrics.rule) is not None:
         from deciban.rules.delivered import costs_of_llrs
 
-        found += [{CUSTOM: costs_of_llrs(trials, rule, float(logit(p)))} for p in figures.rule_priors]
-    if figures.own:
-        found.append(own_sums(figures.own, (trials.tar, trials.non)))
+        found += [{CUSTOM: costs_of_llrs(trials, rule, float(logit(p)))} for p in metrics.rule_priors]
+    if metrics.own:
+        found.append(own_sums(metrics.own, (trials.tar, trials.non)))
     return tuple(found)
 
 
@@ -493,7 +493,7 @@ class Summary:
 
     Attributes
     ----------
-    figures : TwoClassFigures
+    metrics : TwoClassMetrics
         Requested metrics.
     ranks : SortedScores
         The count table and derived results.
@@ -508,7 +508,7 @@ class Summary:
         The trials with their speakers or other units, if these are known.
     """
 
-    figures: TwoClassFigures
+    metrics: TwoClassMetrics
     ranks: SortedScores
     cost_tar: MeanCost
     cost_non: MeanCost
@@ -520,7 +520,7 @@ class Summary:
     def of(
         cls,
         scores: SortedScores,
-        figures: TwoClassFigures,
+        metrics: TwoClassMetrics,
         *,
         is_weighted: bool = False,
         units: UnitTrials | None = None,
@@ -528,8 +528,8 @@ class Summary:
         """Summarize sorted scores."""
         trials = scores.trials
         costs = (log_cost(trials.tar, 0.0, sign=-1), log_cost(trials.non, 0.0, sign=1))
-        posterior_costs = posterior_costs_of(trials, figures)
-        return cls(figures, scores, *costs, is_weighted, posterior_costs, units)
+        posterior_costs = posterior_costs_of(trials, metrics)
+        return cls(metrics, scores, *costs, is_weighted, posterior_costs, units)
 
     @property
     def n_tar(self) -> int | float:
@@ -559,7 +559,7 @@ class Summary:
     @property
     def own(self) -> tuple[tuple[str, float], ...]:
         """Names and values of registered metrics."""
-        sums = self.posterior_costs[-1].items() if self.figures.own else ()
+        sums = self.posterior_costs[-1].items() if self.metrics.own else ()
         return tuple((name, tar.value + non.value) for name, (tar, non) in sums)
 
     @cached_property
@@ -585,7 +585,7 @@ def summarize(
     tar: ArrayLike,
     non: ArrayLike,
     *,
-    figures: TwoClassFigures | None = None,
+    metrics: TwoClassMetrics | None = None,
     tar_weights: Weights = None,
     non_weights: Weights = None,
     tar_units: Units = None,
@@ -598,7 +598,7 @@ def summarize(
     tar, non : (n_tar,) and (n_non,) array_like
         Scores of target and non-target trials; larger favours targets. Infinite scores are allowed. A part can have
         no trials of a class, or no trials at all.
-    figures : TwoClassFigures, optional
+    metrics : TwoClassMetrics, optional
         Requested metrics; the same for all parts.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
@@ -624,9 +624,9 @@ def summarize(
     classes = _checked(tar, tar_weights, "tar"), _checked(non, non_weights, "non")
     scores = SortedScores.of_sorted(*SortedClass.of_both(*classes))
     is_weighted = tar_weights is not None or non_weights is not None
-    chosen = TwoClassFigures() if figures is None else figures
-    if not isinstance(chosen, TwoClassFigures):
-        raise InputError(f"figures: got {type(chosen).__name__}. Pass TwoClassFigures([0.01]), or leave it out.")
+    chosen = TwoClassMetrics() if metrics is None else metrics
+    if not isinstance(chosen, TwoClassMetrics):
+        raise InputError(f"metrics: got {type(chosen).__name__}. Pass TwoClassMetrics([0.01]), or leave it out.")
     units = UnitTrials.of((tar, non), (tar_units, non_units), (tar_weights, non_weights))
     return Summary.of(scores, chosen, is_weighted=is_weighted, units=units)
 
@@ -656,12 +656,12 @@ def merged(summaries: Iterable[Summary]) -> Summary:
     parts = list(summaries)
     if not parts:
         raise InputError("summaries: none given. Merge at least one.")
-    first = parts[0].figures
+    first = parts[0].metrics
     for at, part in enumerate(parts):
-        if part.figures != first:
+        if part.metrics != first:
             raise InputError(
-                f"summaries: the first one has {first}, the one at index {at} has {part.figures}. "
-                "Use the same figures for all parts."
+                f"summaries: the first one has {first}, the one at index {at} has {part.metrics}. "
+                "Use the same metrics for all parts."
             )
     have_units = {part.units is not None for part in parts}
     if len(have_units) > 1:

@@ -22,7 +22,7 @@ from deciban.core.ranks.operating import (
 )
 from deciban.core.resampling.clusters import ClassVariances
 from deciban.core.resampling.intervals import LEVEL, Estimate
-from deciban.core.resampling.linearised import BestDecisions, LinearCosts, cells_of
+from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bins_of
 from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences, in_blocks
 from deciban.errors import InputError, Note
 from deciban.evaluation import uncertainty
@@ -30,22 +30,22 @@ from deciban.evaluation.bands import Bands
 from deciban.evaluation.curves import (
     Curves,
     at_priors,
+    binned_trials,
     draw_curves,
     error_steps,
     remark_on_llrs,
     remark_on_range,
-    trials_in_cells,
 )
-from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure, WithoutGroups
+from deciban.evaluation.linear_metrics import LinearMetric, MetricsOfEvaluation, WithoutGroups
 from deciban.evaluation.metrics import NOTHING, information_of, requested_of
 from deciban.evaluation.results import Evaluation, PointResult
 from deciban.evaluation.summary import (
     DEFAULT_POINTS,
+    BinnedTrials,
     Resampling,
     Summary,
     TrialsByUnit,
-    TrialsInCells,
-    TwoClassFigures,
+    TwoClassMetrics,
     UnitTrials,
     summarize,
 )
@@ -208,7 +208,7 @@ def evaluate(
     non: ArrayLike,
     *,
     name: str = "system",
-    operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
+    operating_points: TwoClassMetrics | Iterable[PointLike] = DEFAULT_POINTS,
     tar_weights: Weights = None,
     non_weights: Weights = None,
     tar_units: Units = None,
@@ -227,9 +227,9 @@ def evaluate(
         need calibrated scores treat them as natural-log likelihood ratios. Infinite scores are allowed.
     name : str
         Name of the system in tables and legends.
-    operating_points : iterable, or TwoClassFigures
+    operating_points : iterable, or TwoClassMetrics
         Points at which to report detection costs: each an `OperatingPoint`, a ``p_target``, or
-        ``(p_target, c_miss, c_fa)``. `deciban.evaluation.TwoClassFigures` takes further metrics.
+        ``(p_target, c_miss, c_fa)``. `deciban.evaluation.TwoClassMetrics` takes further metrics.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
     tar_units, non_units : (n,) or (n, 2) array_like, optional
@@ -268,11 +268,11 @@ def evaluate(
     >>> found.low < found.estimate < found.high, found.n_units
     (True, 5)
     """
-    figures, asked = TwoClassFigures.of(operating_points), Resampling(None, level, optimism, None, bootstrap, seed)
+    metrics, asked = TwoClassMetrics.of(operating_points), Resampling(None, level, optimism, None, bootstrap, seed)
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     is_weighted = tar_weights is not None or non_weights is not None
     units = UnitTrials.of((tar, non), (tar_units, non_units), (tar_weights, non_weights))
-    summary = Summary.of(scores, figures, is_weighted=is_weighted, units=units)
+    summary = Summary.of(scores, metrics, is_weighted=is_weighted, units=units)
     return evaluation_of(summary, name=name, resampling=asked)
 
 
@@ -307,13 +307,13 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
     for total, kind in ((summary.n_tar, "target"), (summary.n_non, "non-target")):
         if not total:
             raise InputError(f"summary: no {kind} trials. Evaluation needs at least one of each class.")
-    for own, _ in summary.figures.own:
+    for own, _ in summary.metrics.own:
         if hasattr(Evaluation, own) or own in {field.name for field in fields(Evaluation)}:
             raise InputError(f"metric {own!r}: results have another value of this name. Register it by another name.")
     rocch = summary.ranks.rocch
     vertex = rocch.eer_vertex()
     points = _at_points(summary, rocch)
-    trials = trials_in_cells(summary)
+    trials = binned_trials(summary)
     curves = draw_curves(summary, trials)
     found = Evaluation(
         name=name,
@@ -333,14 +333,14 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         eer_threshold=float(summary.ranks.pav.thresholds[vertex]),
         eer_p_miss=float(rocch.p_miss[vertex]),
         eer_p_fa=float(rocch.p_fa[vertex]),
-        misleading=misleading_of(summary.ranks, np.array(summary.figures.factors)),
+        misleading=misleading_of(summary.ranks, np.array(summary.metrics.factors)),
         is_weighted=summary.is_weighted,
         requested=requested_of(summary, (resampling or Resampling()).level)
-        if summary.figures.has_requests
+        if summary.metrics.has_requests
         else NOTHING,
-        axis=summary.figures.axis,
+        axis=summary.metrics.axis,
         information_at=information_of(summary, trials),
-        cells=trials,
+        bins=trials,
         at_priors=at_priors(summary),
         error_steps=error_steps(summary),
         own=summary.own,
@@ -356,7 +356,7 @@ def summary_of_labelled(
     is_target: BoolArray,
     weight: CountArray | None = None,
     *,
-    figures: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
+    metrics: TwoClassMetrics | Iterable[PointLike] = DEFAULT_POINTS,
     resampling: Resampling | None = None,
 ) -> Summary:
     """Return the summary of trials of both classes in one array, with labels and optional weights and units."""
@@ -366,7 +366,7 @@ def summary_of_labelled(
     asked = resampling or Resampling()
     of_tar, of_non = (None if asked.units is None else asked.units.take(some) for some in (is_target, ~is_target))
     how: Any = {"tar_weights": tar_weights, "non_weights": non_weights, "tar_units": of_tar, "non_units": of_non}
-    summary = summarize(tar, non, figures=TwoClassFigures.of(figures), **how)
+    summary = summarize(tar, non, metrics=TwoClassMetrics.of(metrics), **how)
     if asked.strata is not None and isinstance(summary.units, UnitTrials):
         strata, n_strata = (asked.strata[is_target], asked.strata[~is_target]), int(asked.strata.max(initial=0)) + 1
         summary = replace(summary, units=replace(summary.units, strata=strata, n_strata=n_strata))
@@ -374,7 +374,7 @@ def summary_of_labelled(
 
 
 def _at_points(summary: Summary, rocch: Rocch) -> tuple[PointResult, ...]:
-    points = summary.figures.operating_points
+    points = summary.metrics.operating_points
     p_target, c_miss, c_fa = np.array([(p.p_target, p.c_miss, p.c_fa) for p in points], dtype=np.float64).T
     log_odds = effective_log_odds(logit(p_target), c_miss, c_fa)
     errors = summary.errors(-log_odds)
@@ -415,14 +415,14 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     if max(design.seen) < 2:
         return None
     n_units, (n_tar, n_non) = design.n_units, design.effective.tolist()
-    figures = list(FiguresOfEvaluation(summary, found, costs, (n_tar, n_non)))
-    stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
-    minima = _moving_minima(figures, stacked, costs)
+    metrics = list(MetricsOfEvaluation(summary, found, costs, (n_tar, n_non)))
+    stacked = np.stack([one.costs_by(costs.best) for one in metrics], axis=-1)[:, 0]
+    minima = _moving_minima(metrics, stacked, costs)
     is_wanted = minima and resampling.optimism is not False
-    without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs) if is_wanted else None
-    keep, is_kept = _are_kept(counted, about.n_units, len(figures), resampling.keep)
-    of_maps = [k for k in minima if not figures[k].sums]
-    sums = ClassVariances([one.name for one in figures], design, tar.n_units if is_kept else None, of_maps)
+    without = WithoutGroups.of([metrics[k] for k in minima], tar, non, costs) if is_wanted else None
+    keep, is_kept = _are_kept(counted, about.n_units, len(metrics), resampling.keep)
+    of_maps = [k for k in minima if not metrics[k].sums]
+    sums = ClassVariances([one.name for one in metrics], design, tar.n_units if is_kept else None, of_maps)
     n_alike = tar.n_alike if isinstance(tar, SingleCounts) else None
     keep_every = _kept_places(found, about.n_units, keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, design=design, factors=factors)
@@ -436,7 +436,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         sums.add(part, through_tar, through_non, influences, None if n_alike is None else n_alike[part])
     bands.add_units(tar, non, are_many=about.n_units > Bands.MOST_UNITS)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
-    estimates, limited = _estimates(figures, sums, shifts, has_errors=not uncertainty.is_separated(found.auc))
+    estimates, limited = _estimates(metrics, sums, shifts, has_errors=not uncertainty.is_separated(found.auc))
     at_eer, factors_of_lr = (found.eer_p_miss, found.eer_p_fa), [one.factor for one in found.misleading]
     if not uncertainty.few_errors(found.eer, at_eer, design):
         estimates = uncertainty.bounded_by_cllr(estimates)
@@ -455,27 +455,27 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         error_rates=bands.error_rates(),
         remarks=uncertainty.notes_on_intervals(found.auc, found.eer, at_eer, design, about.noun, limited),
     )
-    return with_bootstrap(known, summary.units, figures, counted, resampling)
+    return with_bootstrap(known, summary.units, metrics, counted, resampling)
 
 
-def _are_kept(counted: TrialsInCells, n_units: int, n_figures: int, keep: bool | None) -> tuple[bool | None, bool]:  # noqa: FBT001
+def _are_kept(counted: BinnedTrials, n_units: int, n_metrics: int, keep: bool | None) -> tuple[bool | None, bool]:  # noqa: FBT001
     """Return whether influences of units are requested, and whether they are kept; rows of tables are not units."""
     if counted.singles is not None and counted.rows is None:
         return False, False
-    n_kept = n_units * (n_figures if counted.rows is None else 1)
+    n_kept = n_units * (n_metrics if counted.rows is None else 1)
     return keep, n_kept <= _KEPT if keep is None else keep
 
 
 def _estimates(
-    figures: Sequence[LinearFigure],
-    sums: ClassVariances[uncertainty.Figure],
+    metrics: Sequence[LinearMetric],
+    sums: ClassVariances[uncertainty.MetricKey],
     shifts: Mapping[int, float],
     *,
     has_errors: bool,
-) -> tuple[dict[uncertainty.Figure, Estimate], list[uncertainty.LimitedRate]]:
+) -> tuple[dict[uncertainty.MetricKey, Estimate], list[uncertainty.LimitedRate]]:
     """Return the metrics that have an interval, with corrections of minima for new units; and limited rates."""
-    found, limited = dict[uncertainty.Figure, Estimate](), list[uncertainty.LimitedRate]()
-    for k, one in enumerate(figures):
+    found, limited = dict[uncertainty.MetricKey, Estimate](), list[uncertainty.LimitedRate]()
+    for k, one in enumerate(metrics):
         if not sums.has_clusters(one.sums) or (one.is_mean_cost and not has_errors):
             continue
         estimate = one.estimate(sums, shifts.get(k))
@@ -493,30 +493,30 @@ def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # 
     return every if keep is not False and n_places // every >= _FEWEST_PLACES else 0
 
 
-def _moving_minima(figures: Sequence[LinearFigure], costs: FloatArray, of: LinearCosts) -> list[int]:
+def _moving_minima(metrics: Sequence[LinearMetric], costs: FloatArray, of: LinearCosts) -> list[int]:
     """Return the positions of minima, except minima that no unit moves because all trials of a class cost the same."""
     moves = np.any(
         [np.ptp(one[seen > 0], axis=0) > 0 for one, seen in zip(costs, (of.n_tar, of.n_non), strict=True)], 0
     )
-    return [k for k, one in enumerate(figures) if one.least is not None and moves[k]]
+    return [k for k, one in enumerate(metrics) if one.least is not None and moves[k]]
 
 
 def _wanted(summary: Summary, found: Evaluation) -> FloatArray:
     """Return thresholds at which counts must be exact."""
-    bounds = evidence_bounds(np.array(summary.figures.factors))
+    bounds = evidence_bounds(np.array(summary.metrics.factors))
     at = [one.errors.threshold for one in found.requested.rates_at]
     at += [one.errors.threshold for one in found.requested.at_thresholds]
     at += [-float(logit(one["p_target"])) for one in found.requested.classifier]
     points = [place for point in found.operating_points for place in (point.threshold, point.min_threshold)]
-    if (rule := summary.figures.rule) is not None:
-        at += [x for p in summary.figures.rule_priors for x in rule.jumps(float(logit(p))).tolist()]
+    if (rule := summary.metrics.rule) is not None:
+        at += [x for p in summary.metrics.rule_priors for x in rule.jumps(float(logit(p))).tolist()]
     log_odds = effective_log_odds(found.curves.prior_log_odds[:: Bands.STEP], 1.0, 1.0)
     levels = found.curves.levels[:: Bands.LEVEL_STEP]
     wanted = np.concatenate((-bounds, beyond(bounds), at, points, [found.eer_threshold], -log_odds, levels))
     return wanted[np.isfinite(wanted)]
 
 
-def costs_of_trials(summary: Summary, found: Evaluation, figure: uncertainty.Figure) -> FloatPair:
+def costs_of_trials(summary: Summary, found: Evaluation, metric: uncertainty.MetricKey) -> FloatPair:
     """Return the contribution of every trial to a metric, with fixed thresholds and maps, in the order of units.
 
     Parameters
@@ -525,7 +525,7 @@ def costs_of_trials(summary: Summary, found: Evaluation, figure: uncertainty.Fig
         With units.
     found : Evaluation
         Evaluation of this summary.
-    figure : str, or (str, place)
+    metric : str, or (str, place)
 
     Raises
     ------
@@ -535,48 +535,48 @@ def costs_of_trials(summary: Summary, found: Evaluation, figure: uncertainty.Fig
     assert summary.units is not None  # noqa: S101  # see the parameters
     trials = summary.units.in_memory("influences of trials")
     n_units = trials.about.n_units
-    cells = cells_of(summary.ranks.table, summary.ranks.pav, _wanted(summary, found), n_units)
-    costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.ranks.pav, summary.ranks.rocch, cells)
-    known = {one.name: one for one in FiguresOfEvaluation(summary, found, costs, (n_units, n_units))}
-    tar, non = uncertainty.looked_up(known, figure).costs_by(costs.best)[:, 0]
-    of_tar, of_non = (cells.of(scores) for scores in trials.scores)
+    bins = bins_of(summary.ranks.table, summary.ranks.pav, _wanted(summary, found), n_units)
+    costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.ranks.pav, summary.ranks.rocch, bins)
+    known = {one.name: one for one in MetricsOfEvaluation(summary, found, costs, (n_units, n_units))}
+    tar, non = uncertainty.looked_up(known, metric).costs_by(costs.best)[:, 0]
+    of_tar, of_non = (bins.of(scores) for scores in trials.scores)
     return tar[of_tar], non[of_non]
 
 
-class ReplicatedFigures:
-    """Two-class metrics from counts in cells, for many tables at once.
+class ReplicatedMetrics:
+    """Two-class metrics from counts in bins, for many tables at once.
 
-    The metrics are means of costs of cells, as in linearised intervals, but minima over thresholds and maps are found
+    The metrics are means of costs of bins, as in linearised intervals, but minima over thresholds and maps are found
     anew in each table.
 
     Parameters
     ----------
-    figures : sequence of LinearFigure
+    metrics : sequence of LinearMetric
     """
 
-    def __init__(self, figures: Sequence[LinearFigure]) -> None:
-        self.figures = figures
-        self.fixed = [k for k, one in enumerate(figures) if isinstance(one.costs, np.ndarray)]
-        self.costs = np.stack([figures[k].costs for k in self.fixed], axis=1)
+    def __init__(self, metrics: Sequence[LinearMetric]) -> None:
+        self.metrics = metrics
+        self.fixed = [k for k, one in enumerate(metrics) if isinstance(one.costs, np.ndarray)]
+        self.costs = np.stack([metrics[k].costs for k in self.fixed], axis=1)
 
     @property
-    def names(self) -> list[uncertainty.Figure]:
+    def names(self) -> list[uncertainty.MetricKey]:
         """Names of the metrics."""
-        return [one.name for one in self.figures]
+        return [one.name for one in self.metrics]
 
     def of(self, n_tar: CountArray, n_non: CountArray) -> FloatArray:
-        """Return the metrics of each table, (n_tables, n_figures).
+        """Return the metrics of each table, (n_tables, n_metrics).
 
         Parameters
         ----------
-        n_tar, n_non : (n_tables, n_cells) arrays
+        n_tar, n_non : (n_tables, n_bins) arrays
             At least one trial of each class in each table.
         """
         shares = [counts / counts.sum(axis=1)[:, None] for counts in (n_tar, n_non)]
-        values, best = np.zeros((len(n_tar), len(self.figures))), BestDecisions.of(n_tar, n_non).by_block()
+        values, best = np.zeros((len(n_tar), len(self.metrics))), BestDecisions.of(n_tar, n_non).by_block()
         for own, costs in zip(shares, self.costs, strict=True):
             values[:, self.fixed] += np.einsum("rc,fc->rf", own, costs)  # unlike BLAS, always adds in the same order
-        for k, one in enumerate(self.figures):
+        for k, one in enumerate(self.metrics):
             if one.least is not None:
                 values[:, k] += best.means(one.least(best))
                 np.clip(values[:, k], *one.limits, out=values[:, k])  # removes rounding errors beyond the limits
@@ -589,8 +589,8 @@ class ReplicatedFigures:
 def with_bootstrap(
     known: uncertainty.Uncertainty,
     trials: TrialsByUnit,
-    figures: Sequence[LinearFigure],
-    counted: TrialsInCells,
+    metrics: Sequence[LinearMetric],
+    counted: BinnedTrials,
     resampling: Resampling,
 ) -> uncertainty.Uncertainty:
     """Return the uncertainty of an evaluation, with a bootstrap if requested.
@@ -600,17 +600,17 @@ def with_bootstrap(
     known : Uncertainty
         Linearised uncertainty.
     trials : TrialsByUnit
-    figures : sequence of LinearFigure
-        All metrics of the evaluation, in cells.
-    counted : TrialsInCells
-        The trials in these cells.
+    metrics : sequence of LinearMetric
+        All metrics of the evaluation, in bins.
+    counted : BinnedTrials
+        The trials in these bins.
     resampling : Resampling
     """
     if not resampling.bootstrap:
         return known
-    replicated = ReplicatedFigures(figures)
+    replicated = ReplicatedMetrics(metrics)
     found, has_both = trials.replicated(replicated.of, counted, resampling)
     whole = replicated.of(counted.costs.n_tar[None], counted.costs.n_non[None])[0]
     replicates = dict(zip(replicated.names, zip(found.T, whole.tolist(), strict=True), strict=True))
-    minima = [one.name for one in figures if one.least is not None]
+    minima = [one.name for one in metrics if one.least is not None]
     return replace(known, bootstrap=uncertainty.Bootstrap.of(replicates, has_both, known.estimates, resampling, minima))

@@ -42,52 +42,52 @@ class Bootstrap:
         Number of drawn replicates.
     left_out : int
         Replicates without a trial of some class, which have no metrics.
-    values : mapping of figure to (n_replicates - left_out,) array
+    values : mapping of metric to (n_replicates - left_out,) array
         Empty if fewer than two replicates are left: they have no spread, and intervals stay linearised.
     numbers : (n_replicates - left_out,) int array
         Indices of these replicates.
-    estimates : mapping of figure to Estimate
+    estimates : mapping of metric to Estimate
         The metrics on the original trials, with their linearised standard errors.
     level : float
         Level of intervals.
-    found_anew : frozenset of figures
+    found_anew : frozenset of metrics
         Minima over thresholds and maps, and calibration losses, that were minimized in each replicate.
     """
 
     seed: int
     n_replicates: int
     left_out: int
-    values: Mapping[Figure, FloatArray]
+    values: Mapping[MetricKey, FloatArray]
     numbers: IntArray
-    estimates: Mapping[Figure, Estimate]
+    estimates: Mapping[MetricKey, Estimate]
     level: float = intervals.LEVEL
-    found_anew: frozenset[Figure] = frozenset()
+    found_anew: frozenset[MetricKey] = frozenset()
 
     @classmethod
     def of(
         cls,
-        replicates: Mapping[Figure, tuple[FloatArray, float]],
-        has_figures: BoolArray,
-        estimates: Mapping[Figure, Estimate],
+        replicates: Mapping[MetricKey, tuple[FloatArray, float]],
+        has_metrics: BoolArray,
+        estimates: Mapping[MetricKey, Estimate],
         resampling: Resampling,
-        found_anew: Iterable[Figure] = (),
+        found_anew: Iterable[MetricKey] = (),
     ) -> Bootstrap:
         """Create from replicates of metrics.
 
         Parameters
         ----------
-        replicates : mapping of figure to ((n_replicates,) array, float)
+        replicates : mapping of metric to ((n_replicates,) array, float)
             Replicates, and the same computation at weights of 1. Its difference to the exact metric, due to rounding,
             is added to all replicates.
-        has_figures : (n_replicates,) array
+        has_metrics : (n_replicates,) array
             Mask of the replicates that have metrics.
-        estimates : mapping of figure to Estimate
+        estimates : mapping of metric to Estimate
         resampling : Resampling
             Options.
-        found_anew : iterable of figures
+        found_anew : iterable of metrics
         """
-        numbers = np.flatnonzero(has_figures)
-        values = dict[Figure, FloatArray]()
+        numbers = np.flatnonzero(has_metrics)
+        values = dict[MetricKey, FloatArray]()
         known = {name: one for name, one in replicates.items() if name in estimates}
         for name, (drawn, whole) in known.items() if len(numbers) > 1 else ():
             exact = estimates[name].value
@@ -97,16 +97,16 @@ class Bootstrap:
         left_out = n - len(numbers)
         return cls(resampling.seed, n, left_out, values, numbers, estimates, level, frozenset(found_anew))
 
-    def has(self, figure: Figure) -> bool:
+    def has(self, metric: MetricKey) -> bool:
         """Return True if a metric has replicates."""
-        return figure in self.values or (figure, 0) in self.values
+        return metric in self.values or (metric, 0) in self.values
 
-    def interval(self, figure: Figure, *, kind: BootstrapKind | None = None, level: float | None = None) -> Interval:
+    def interval(self, metric: MetricKey, *, kind: BootstrapKind | None = None, level: float | None = None) -> Interval:
         """Return the interval of a metric from its replicates.
 
         Parameters
         ----------
-        figure : str, or (str, place)
+        metric : str, or (str, place)
             As for `deciban.evaluation.Uncertainty.interval`.
         kind : {"percentile", "basic"}, optional
             Percentile intervals are between quantiles of the replicates (Efron 1979). Basic intervals mirror these at
@@ -134,9 +134,9 @@ class Bootstrap:
         >>> interval.low < found.eer < interval.high, interval.method
         (True, 'bootstrap, basic')
         """
-        values, estimate = looked_up(self.values, figure), looked_up(self.estimates, figure)
+        values, estimate = looked_up(self.values, metric), looked_up(self.estimates, metric)
         if kind is None:
-            kind = "basic" if {figure, (figure, 0)} & self.found_anew else "percentile"
+            kind = "basic" if {metric, (metric, 0)} & self.found_anew else "percentile"
         level = self.level if level is None else intervals.checked_level(level)
         if kind not in get_args(BootstrapKind):
             raise InputError(f"kind: got {kind!r}. It is 'percentile' or 'basic'.")
@@ -174,7 +174,7 @@ class Bootstrap:
 
 Known = TypeVar("Known")
 
-Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
+MetricKey: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 """Name of a metric, with the position of its operating point or the name of its class if there are several."""
 
 
@@ -216,7 +216,7 @@ class CurveInfluences:
         return np.minimum(rise, np.maximum(self.ceiling - self.values, 0.0)), fall
 
 
-def bounded_by_cllr(estimates: Mapping[Figure, Estimate]) -> dict[Figure, Estimate]:
+def bounded_by_cllr(estimates: Mapping[MetricKey, Estimate]) -> dict[MetricKey, Estimate]:
     """Limit the upper bounds of min Cllr and calibration loss by the upper bound of Cllr, also for single classes."""
     found = dict(estimates)
     for name in estimates:
@@ -227,7 +227,7 @@ def bounded_by_cllr(estimates: Mapping[Figure, Estimate]) -> dict[Figure, Estima
     return found
 
 
-def within_weaker(estimates: Mapping[Figure, Estimate], factors: Sequence[float]) -> dict[Figure, Estimate]:
+def within_weaker(estimates: Mapping[MetricKey, Estimate], factors: Sequence[float]) -> dict[MetricKey, Estimate]:
     """Limit shares of misleading evidence by those for smaller factors, which contain the same trials."""
     found = dict(estimates)
     for name in ("misleading_tar", "misleading_non"):
@@ -251,8 +251,8 @@ class Uncertainty:
         Source of the units.
     keys : (n_units,) uint64 array
         Keys of the units, in the order of influences.
-    estimates : mapping of figure to Estimate
-    influences : mapping of figure to (n_units,) array
+    estimates : mapping of metric to Estimate
+    influences : mapping of metric to (n_units,) array
         Derivatives in the weight of each unit; empty if there are too many units to keep.
     curves : mapping of str to array
         Standard errors of curves at the places of `deciban.evaluation.Curves`, on the scale defined there; multiclass:
@@ -279,23 +279,23 @@ class Uncertainty:
     noun: str
     source: str
     keys: Keys
-    estimates: Mapping[Figure, Estimate]
-    influences: Mapping[Figure, FloatArray] = field(default_factory=dict)
-    curves: Mapping[Figure, FloatArray] = field(default_factory=dict)
+    estimates: Mapping[MetricKey, Estimate]
+    influences: Mapping[MetricKey, FloatArray] = field(default_factory=dict)
+    curves: Mapping[MetricKey, FloatArray] = field(default_factory=dict)
     level: float = intervals.LEVEL
     bootstrap: Bootstrap | None = None
     curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
     design: ClusterDesign | None = None
-    error_rates: Mapping[Figure, tuple[FloatArray, intervals.RateSum]] = field(default_factory=dict)
+    error_rates: Mapping[MetricKey, tuple[FloatArray, intervals.RateSum]] = field(default_factory=dict)
     too_few: Mapping[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
-    def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
+    def interval(self, metric: MetricKey, *, level: float | None = None) -> Interval:
         """Return the interval of a metric, from bootstrap replicates of the metric if there are any, else linearised.
 
         Parameters
         ----------
-        figure : str, or (str, place)
+        metric : str, or (str, place)
             Such as ``"eer"``, ``"act_dcf"`` (at the first operating point), ``("act_dcf", 1)`` (at the second one).
         level : float, optional
             By default, the level of this object.
@@ -305,11 +305,11 @@ class Uncertainty:
         InputError
             If there is no such metric, or it is infinite, or the level is not inside (0, 1).
         """
-        if self.bootstrap is None or not self.bootstrap.has(figure):
-            return self.linearised(figure, level=level)
-        return self.bootstrap.interval(figure, level=self.level if level is None else level)
+        if self.bootstrap is None or not self.bootstrap.has(metric):
+            return self.linearised(metric, level=level)
+        return self.bootstrap.interval(metric, level=self.level if level is None else level)
 
-    def linearised(self, figure: Figure, *, level: float | None = None) -> Interval:
+    def linearised(self, metric: MetricKey, *, level: float | None = None) -> Interval:
         """Return the linearised interval of a metric, even if there is a bootstrap; see `interval`.
 
         Raises
@@ -317,7 +317,7 @@ class Uncertainty:
         InputError
             As for `interval`.
         """
-        found = looked_up(self.estimates, figure)
+        found = looked_up(self.estimates, metric)
         return found.interval(self.level if level is None else intervals.checked_level(level))
 
     def size_of(self, rate: str) -> intervals.ClassSize | None:
@@ -364,7 +364,7 @@ class Uncertainty:
         return (*found, *self.remarks, *(() if self.bootstrap is None else self.bootstrap.notes))
 
 
-def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:
+def looked_up(known: Mapping[MetricKey, Known], metric: MetricKey) -> Known:
     """Return the entry of a metric; a name alone is the metric at the first operating point.
 
     Raises
@@ -372,11 +372,11 @@ def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:
     InputError
         If there is no entry.
     """
-    found = known.get(figure, known.get((figure, 0)) if isinstance(figure, str) else None)
+    found = known.get(metric, known.get((metric, 0)) if isinstance(metric, str) else None)
     if found is None:
         names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one[0] for one in known))
         raise InputError(
-            f"figure: no interval for {figure!r}. Metrics with intervals: {names or 'none'}. There are no intervals "
+            f"metric: no interval for {metric!r}. Metrics with intervals: {names or 'none'}. There are no intervals "
             f"for metrics that are infinite or constant, or rest on fewer than {FEWEST_CLUSTERS:g} effective units of "
             "a class, and for error rates at a threshold that was chosen on the same trials (by EER or minDCF)."
         )

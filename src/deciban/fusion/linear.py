@@ -16,7 +16,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_objective import length_bound
 from deciban.models.model import ParameterCovariance, Plain, scores_alone
 from deciban.models.score_model import Fusion, penalized, require_systems, results_of
-from deciban.trials.sources import Chunk, Columns, ShardSource, in_memory
+from deciban.trials.sources import Batch, Columns, TrialSource, in_memory
 from deciban.types import FloatArray, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def source_of_systems(
     quality: Mapping[str, FloatArray] | None = None,
     *,
     missing: bool = False,
-) -> ShardSource:
+) -> TrialSource:
     """Return a source of one batch from a user's arrays: checked scores of several systems on the same trials.
 
     Parameters
@@ -54,8 +54,8 @@ def source_of_systems(
     elif not length_bound(matrix) < np.inf:
         _validate.require_no_nan(matrix, "scores")
     truth, weight = _validate.labels(is_target, sample_weight, len(matrix))
-    chunk = Chunk(Columns.of(matrix), truth, TrialUnits.checked(units, len(matrix)), weight, quality)
-    return in_memory(chunk, incomplete=missing)
+    batch = Batch(Columns.of(matrix), truth, TrialUnits.checked(units, len(matrix)), weight, quality)
+    return in_memory(batch, incomplete=missing)
 
 
 def with_one_nan(table: ScoreArray) -> ScoreArray:
@@ -286,7 +286,7 @@ def posterior_divergence(
     return answer
 
 
-def _class_means(trials: Chunk, one: int, other: int, log_odds: float) -> Iterator[tuple[float, float]]:
+def _class_means(trials: Batch, one: int, other: int, log_odds: float) -> Iterator[tuple[float, float]]:
     """Yield prior and mean divergence in nats of each class."""
     for truth, prior in ((trials.labels, expit(log_odds)), (~trials.labels, expit(-log_odds))):
         rows = truth if trials.weight is None else truth & (trials.weight > 0)

@@ -25,7 +25,7 @@ from deciban.models.loading import model_of
 from deciban.models.model import Bounds, ParameterCovariance, Plain
 from deciban.models.score_model import objective_line, penalized, require_systems
 from deciban.models.sources import SourceTrials
-from deciban.trials.sources import Chunk, SourcePartition, TrialFields
+from deciban.trials.sources import Batch, SourcePartition, TrialFields
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -566,18 +566,18 @@ def _terms_of_source(
     return terms
 
 
-def _measures_of(chunk: Chunk, combine: Any) -> Measures:
+def _measures_of(batch: Batch, combine: Any) -> Measures:
     """Return the combined measures of a batch."""
-    return quality_measures.combined_measures(Measures.of(len(chunk.scores[0]), chunk.quality or {}), combine)
+    return quality_measures.combined_measures(Measures.of(len(batch.scores[0]), batch.quality or {}), combine)
 
 
-def _without_quality(partition: SourcePartition, wanted: TrialFields) -> Chunk:
+def _without_quality(partition: SourcePartition, wanted: TrialFields) -> Batch:
     return replace(partition.read(wanted), quality=None)
 
 
-def _counting(chunk: Chunk, measures: Measures) -> BoolArray | slice:
+def _counting(batch: Batch, measures: Measures) -> BoolArray | slice:
     """Return the trials that count and have all measures."""
-    counts = measures.present if chunk.weight is None else measures.present & (chunk.weight > 0)
+    counts = measures.present if batch.weight is None else measures.present & (batch.weight > 0)
     return slice(None) if counts.all() else counts
 
 
@@ -593,31 +593,31 @@ class _MissingMeasures:
         return _MissingMeasures(self.sums + other.sums, self.n_measures, self.first)
 
 
-def _lacking(combine: Any, symmetric: bool, chunk: Chunk) -> _MissingMeasures:  # noqa: FBT001
+def _lacking(combine: Any, symmetric: bool, batch: Batch) -> _MissingMeasures:  # noqa: FBT001
     """Count trials of a batch without measures."""
-    measures = _measures_of(chunk, combine)
+    measures = _measures_of(batch, combine)
     if symmetric:
         measures.require_same()
     sums = Sums.of([float(np.count_nonzero(~measures.present)), float(len(measures.present))])
     return _MissingMeasures(sums, tuple(measures.n_measures.items()), int(np.argmin(measures.present)))
 
 
-def _measured(combine: Any, terms: QualityTerms | None, chunk: Chunk) -> tuple[TrainingTrials, BoolArray | slice]:
+def _measured(combine: Any, terms: QualityTerms | None, batch: Batch) -> tuple[TrainingTrials, BoolArray | slice]:
     """Return trials of the measures of both sides of a batch; or of scores and terms of measures."""
-    measures = _measures_of(chunk, combine)
-    rows = _counting(chunk, measures)
-    own, weight = measures.take(rows), chunk.float_weight
+    measures = _measures_of(batch, combine)
+    rows = _counting(batch, measures)
+    own, weight = measures.take(rows), batch.float_weight
     of_sides = [own.tables[side] for side in ("enroll", "test") if side in own.tables]
     if terms is None:
         columns = [column for table in of_sides for column in table.T]
     else:
         of_trial = list(own.tables["trial"].T) if "trial" in own.tables else []
-        columns = [*(one[rows] for one in chunk.scores), *of_trial, *terms.columns_of(own)]
-    return TrainingTrials.of(columns, chunk.labels[rows], weights=None if weight is None else weight[rows]), rows
+        columns = [*(one[rows] for one in batch.scores), *of_trial, *terms.columns_of(own)]
+    return TrainingTrials.of(columns, batch.labels[rows], weights=None if weight is None else weight[rows]), rows
 
 
-def _lost(combine: Any, terms: QualityTerms, weights: FloatArray, chunk: Chunk) -> Ends | None:
+def _lost(combine: Any, terms: QualityTerms, weights: FloatArray, batch: Batch) -> Ends | None:
     """Return the largest effect of rounding on llrs of a batch."""
-    measures = _measures_of(chunk, combine)
-    own = measures.take(_counting(chunk, measures))
+    measures = _measures_of(batch, combine)
+    own = measures.take(_counting(batch, measures))
     return Ends.up_to(terms.lost_of(weights, own)) if len(own.present) else None

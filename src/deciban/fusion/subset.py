@@ -20,7 +20,7 @@ from deciban.models.loading import model_of
 from deciban.models.model import Bounds, Plain, Training, content_of
 from deciban.models.score_model import Fusion, ParameterRow, require_systems
 from deciban.models.sources import AvailableSystems, SourceTrials, mapped, occurring_subsets, scored_by
-from deciban.trials.sources import Chunk, Engine, ShardSource, TrialFields, found_in, having, ordered
+from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, found_in, having, ordered
 from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
 Subset: TypeAlias = tuple[int, ...]
@@ -79,12 +79,12 @@ class ScoredSource:
 
     Attributes
     ----------
-    source : ShardSource
+    source : TrialSource
         Source without dropped trials.
     seen : AvailableSystems or None
         Numbers of trials by systems; None if no scores are missing.
     n_dropped : int
-    given : ShardSource
+    given : TrialSource
         Source with dropped trials.
     engine, memory, units
         See `deciban.models.score_model.ScoreModel.fit_source`.
@@ -92,10 +92,10 @@ class ScoredSource:
         Training record of all trials, after training.
     """
 
-    source: ShardSource
+    source: TrialSource
     seen: AvailableSystems | None
     n_dropped: int
-    given: ShardSource
+    given: TrialSource
     engine: Engine | None = None
     memory: int = 0
     units: Any = None
@@ -105,7 +105,7 @@ class ScoredSource:
 
     @classmethod
     def of(
-        cls, source: ShardSource, engine: Engine | None, missing: str, called: Callable[[Sequence[int]], str]
+        cls, source: TrialSource, engine: Engine | None, missing: str, called: Callable[[Sequence[int]], str]
     ) -> ScoredSource:
         """Find the systems that scored each trial, and drop trials according to ``missing``: one pass.
 
@@ -166,17 +166,17 @@ class ScoredSource:
         """Return no units, because each fusion has its own uncertainty."""
         return self, None
 
-    def trained_on(self, subset: Subset) -> ShardSource:
+    def trained_on(self, subset: Subset) -> TrialSource:
         """Return the trials with scores of some systems, with these scores."""
         if self.seen is None:
             return ordered(self.source, systems=subset)
         return replace(ordered(having(self.source, subset, counting=True), systems=subset), incomplete=False)
 
 
-def _require_complete(called: Callable[[Sequence[int]], str], chunk: Chunk) -> None:
+def _require_complete(called: Callable[[Sequence[int]], str], batch: Batch) -> None:
     """Refuse trials with missing scores."""
     way = "Pass missing='drop' or missing='subset', or leave these trials out"
-    require_known(occurring_subsets(chunk.stacked), [tuple(range(len(chunk.scores)))], way, called=called)
+    require_known(occurring_subsets(batch.stacked), [tuple(range(len(batch.scores)))], way, called=called)
 
 
 _POLICIES = ("error", "drop", "subset")

@@ -18,7 +18,7 @@ from deciban.metrics import SortedScores
 from deciban.models.loading import NUMBER
 from deciban.models.model import Model
 from deciban.models.score_model import require_systems
-from deciban.trials.sources import Chunk
+from deciban.trials.sources import Batch
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray, Weights
 
 _ROUNDING = 1e-11
@@ -77,7 +77,7 @@ class RandomizedRule:
     p_liberal: float
 
 
-def union_vertices(trials: Chunk) -> tuple[IntArray, FloatArray, CountArray, CountArray]:
+def union_vertices(trials: Batch) -> tuple[IntArray, FloatArray, CountArray, CountArray]:
     """Return system, threshold, false alarms and misses at each vertex of the hull of all systems."""
     found = []
     for k, column in enumerate(trials.scores):

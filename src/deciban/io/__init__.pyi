@@ -4,6 +4,7 @@ from deciban.io.decision_files import read_costs as read_costs
 from deciban.io.decision_files import read_rule as read_rule
 from deciban.io.demos import write_demo as write_demo
 from deciban.io.formats import Contents as Contents
+from deciban.io.partitions.opening import open_trials as open_trials
 from deciban.io.reader import read_class_key as read_class_key
 from deciban.io.reader import read_class_scores as read_class_scores
 from deciban.io.reader import read_contents as read_contents
@@ -13,5 +14,4 @@ from deciban.io.reader import read_key as read_key
 from deciban.io.reader import read_quality as read_quality
 from deciban.io.reader import read_scores as read_scores
 from deciban.io.reader import read_segment_quality as read_segment_quality
-from deciban.io.shards.opening import open_shards as open_shards
 from deciban.io.writing import write as write

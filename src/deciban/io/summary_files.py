@@ -23,12 +23,12 @@ from deciban.errors import FormatError, InputError, Message, counted, names_apar
 from deciban.io.formats import SUMMARY, only_format_errors
 from deciban.trials.joining.matching import JoinReport
 from deciban.trials.lists import PAIR
-from deciban.trials.sources import Chunk, ShardSource, SourcePartition, TrialFields
+from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray, IntArray
 
 if TYPE_CHECKING:
-    from deciban.io.shards.files import FileRows
+    from deciban.io.partitions.files import FileRows
 
 COUNT = "count"
 """The last column: the number of trials of a row. All other columns together are distinct."""
@@ -177,7 +177,7 @@ _MOST_FILES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class ShardRecord:
+class PartitionRecord:
     """A partition that was read.
 
     Attributes
@@ -209,7 +209,7 @@ class SummaryHead:
     systems : tuple of str
     classes : tuple of str
         Names of the classes for multiclass; empty for two classes.
-    shards : tuple of ShardRecord
+    shards : tuple of PartitionRecord
         Sorted by their content.
     units : {"none", "trials", "named", "names"}
         Information about units: none; none, because each trial is a unit; units from columns; or the names of both
@@ -226,7 +226,7 @@ class SummaryHead:
 
     systems: tuple[str, ...]
     classes: tuple[str, ...]
-    shards: tuple[ShardRecord, ...]
+    shards: tuple[PartitionRecord, ...]
     units: str
     n_sides: int = 0
     noun: str = ""
@@ -339,7 +339,7 @@ def _damaged(name: str) -> FormatError:
 
 def _head(about: dict[str, Any]) -> SummaryHead:
     shards = about.pop("shards")
-    made = (ShardRecord(**{key: _tuple(value) for key, value in one.items()}) for one in shards)
+    made = (PartitionRecord(**{key: _tuple(value) for key, value in one.items()}) for one in shards)
     return SummaryHead(shards=tuple(made), **{key: _tuple(value) for key, value in about.items()})
 
 
@@ -487,7 +487,7 @@ _WORTHWHILE = 4
 """Number of trials per row above which weights need less memory than repeated rows."""
 
 
-def summary_source(paths: Sequence[PathLike], *, units: Literal["", "kept", "trials"] = "kept") -> ShardSource:
+def summary_source(paths: Sequence[PathLike], *, units: Literal["", "kept", "trials"] = "kept") -> TrialSource:
     """Open summary files of different data as one source.
 
     Parameters
@@ -522,7 +522,7 @@ def summary_source(paths: Sequence[PathLike], *, units: Literal["", "kept", "tri
     name = shortened(", ".join(names))
     messages = [Message("read", name, head_in_words(head))]
     messages += [Message("weights", name, f"column {head.weights!r}")] if head.weights else []
-    return ShardSource(
+    return TrialSource(
         name,
         partitions,
         head.systems,
@@ -545,7 +545,7 @@ def _row_groups(path: PathLike, name: str, head: SummaryHead) -> tuple[list[File
     """Return the row groups of a file, and True if scores are float64."""
     import pyarrow.parquet as pq
 
-    from deciban.io.shards.files import FileRows, full_path, stamp_of
+    from deciban.io.partitions.files import FileRows, full_path, stamp_of
 
     with only_format_errors(name, "a summary of shards"):
         stamp, footer = stamp_of(path), pq.read_metadata(path)
@@ -595,7 +595,7 @@ class SummaryPartition(SourcePartition):
     begin: int | None = None
     start: int = 0
 
-    def read(self, wanted: TrialFields) -> Chunk:
+    def read(self, wanted: TrialFields) -> Batch:
         """See `SourcePartition.read`."""
         head, table = self.head, self.rows.table(self._columns(wanted))
         chosen: AnyArray | slice = slice(None)
@@ -609,7 +609,7 @@ class SummaryPartition(SourcePartition):
             weight = own[WEIGHT if head.weights else COUNT]
         sides = self._sides(own) if wanted.names else ()
         scores = ([own[name] for name in head.score_columns[at]] for at in wanted.systems)
-        return Chunk(
+        return Batch(
             tuple(np.column_stack(each) if head.classes else each[0] for each in scores),
             own[head.truth].astype(np.int64 if head.classes else np.bool_) if wanted.truth else None,
             self._units(own) if wanted.units else None,

@@ -22,18 +22,18 @@ from deciban.errors import FormatError, Message, counted
 from deciban.io.columns.headers import Columns
 from deciban.io.columns.values import RowTable, table_of_all
 from deciban.io.formats import ContentKind, Contents, InputOptions
-from deciban.io.reader import read_contents, read_renaming, text_faults
-from deciban.io.recognition import is_stream, memory_of, readable_as, recognize
-from deciban.io.shards.files import TableFile, open_files, table_files
-from deciban.io.shards.joining import NamedRows
-from deciban.io.shards.layout import cut
-from deciban.io.shards.writing import (
+from deciban.io.partitions.files import TableFile, open_files, table_files
+from deciban.io.partitions.joining import NamedRows
+from deciban.io.partitions.layout import cut
+from deciban.io.partitions.writing import (
     TableWriter,
     block_size,
     contents_in_batches,
     is_readable_in_batches,
     plain_text_files,
 )
+from deciban.io.reader import read_contents, read_renaming, text_faults
+from deciban.io.recognition import is_stream, memory_of, readable_as, recognize
 from deciban.io.source import require_one_stream
 from deciban.memory import Cost, memory_error, memory_for_trials, rows_that_fit
 from deciban.trials import Index, Origin, Trials

@@ -473,8 +473,8 @@ def _needs_all(
     source: PathLike, target: PathLike, to: str | None, what: ContentKind | None, key: PathLike | None, given: Any
 ) -> str:
     """Return the reason why a file must be read as a whole; empty if it can be read in batches."""
-    from deciban.io.shards.files import table_files  # not needed for most files, which fit in memory
-    from deciban.io.shards.writing import is_readable_in_batches
+    from deciban.io.partitions.files import table_files  # not needed for most files, which fit in memory
+    from deciban.io.partitions.writing import is_readable_in_batches
 
     form = by_name(to) if to is not None else for_ending(target_name(target))
     if form is None or form.name != "parquet" or str(target) == "-":
@@ -489,7 +489,7 @@ def _needs_all(
 def _in_batches(source: PathLike, target: PathLike, read: _Read, given: Any, memory: float) -> tuple[Message, ...]:
     """Write batches of a file as Parquet."""
     from deciban.io.columns.columnar import table_of, written_of
-    from deciban.io.shards.writing import TableWriter, contents_in_batches
+    from deciban.io.partitions.writing import TableWriter, contents_in_batches
 
     left: list[Message] | None = None
     with atomic_write(target) as stream, TableWriter(stream, target_name(target)) as writer:

@@ -149,13 +149,13 @@ def smooth_ece(
     0.17
     """
     posterior, weight, target = _posteriors(tar, non, tar_weights, non_weights, prior)
-    place = np.clip(posterior * _CELLS - 0.5, 0.0, _CELLS - 1.0)
-    below = np.minimum(place.astype(np.intp), _CELLS - 2)
+    place = np.clip(posterior * _BINS - 0.5, 0.0, _BINS - 1.0)
+    below = np.minimum(place.astype(np.intp), _BINS - 2)
     share, residual = place - below, target - weight * posterior
-    cells = np.bincount(below, residual * (1.0 - share), _CELLS) + np.bincount(below + 1, residual * share, _CELLS)
+    bins = np.bincount(below, residual * (1.0 - share), _BINS) + np.bincount(below + 1, residual * share, _BINS)
     from scipy.fft import dct, idct  # slow to import
 
-    waves, rate = dct(cells, norm="ortho"), (math.pi * np.arange(_CELLS)) ** 2 / 2.0
+    waves, rate = dct(bins, norm="ortho"), (math.pi * np.arange(_BINS)) ** 2 / 2.0
 
     def excess(width: float) -> float:
         smoothed = idct(waves * np.exp(-rate * width * width), norm="ortho")
@@ -168,7 +168,7 @@ def smooth_ece(
     return high if low > 0.0 else 0.0
 
 
-_CELLS = 1 << 14
+_BINS = 1 << 14
 
 
 def _posteriors(

@@ -27,7 +27,7 @@ from deciban.types import ByValue, CountArray, FloatArray, ScoreArray, Units, We
 
 
 @dataclass(frozen=True, slots=True)
-class _Figure:
+class _MeanMetric:
     metric: Callable[..., Any]
     costs: Callable[..., FloatArray]
     """Function of `LinearCosts`, the effective numbers of units, and arguments of the metric; returns costs of score
@@ -54,31 +54,33 @@ def _dcf_weights(_: linearised.LinearCosts, __: Any, **point: float) -> tuple[fl
     return linearised.dcf_weights(_odds(**point))
 
 
-def _mean(costs: Callable[..., linearised.CellCosts], *, best: bool = False) -> Callable[..., FloatArray]:
+def _mean(costs: Callable[..., linearised.BinCosts], *, best: bool = False) -> Callable[..., FloatArray]:
     """Return the costs of score bins by a rule at a prior; prior 0.5 for metrics without a prior."""
     return lambda of, _, p_target=0.5, **rule: of.of_means(costs(**rule, log_odds=_odds(p_target)), best=best)
 
 
-_FIGURES: Mapping[str, _Figure] = {
-    "eer": _Figure(eer, _crossing, "logit", (0.0, 0.5), _crossing_weights),
-    "uer": _Figure(uer, _crossing, "logit", (0.0, 1.0), _crossing_weights),
-    "auc": _Figure(auc, lambda of, _: of.auc(), "logit", (0.0, 1.0)),
-    "act_dcf": _Figure(metrics.act_dcf, lambda of, _, **at: of.dcf(_odds(**at), -_odds(**at)), weights=_dcf_weights),
-    "min_dcf": _Figure(
+_METRICS: Mapping[str, _MeanMetric] = {
+    "eer": _MeanMetric(eer, _crossing, "logit", (0.0, 0.5), _crossing_weights),
+    "uer": _MeanMetric(uer, _crossing, "logit", (0.0, 1.0), _crossing_weights),
+    "auc": _MeanMetric(auc, lambda of, _: of.auc(), "logit", (0.0, 1.0)),
+    "act_dcf": _MeanMetric(
+        metrics.act_dcf, lambda of, _, **at: of.dcf(_odds(**at), -_odds(**at)), weights=_dcf_weights
+    ),
+    "min_dcf": _MeanMetric(
         metrics.min_dcf, lambda of, _, **at: of.best.dcf(_odds(**at))[:, 0], "logit", (0.0, 1.0), weights=_dcf_weights
     ),
-    "cllr": _Figure(metrics.cllr, _mean(linearised.bits_at)),
-    "min_cllr": _Figure(metrics.min_cllr, _mean(linearised.bits_at, best=True), limits=(0.0, 1.0)),
-    "cross_entropy": _Figure(metrics.cross_entropy, _mean(linearised.log_costs_at)),
-    "min_cross_entropy": _Figure(metrics.min_cross_entropy, _mean(linearised.log_costs_at, best=True)),
-    "scoring_rule_cost": _Figure(metrics.scoring_rule_cost, _mean(linearised.beta_costs_at)),
-    "min_scoring_rule_cost": _Figure(metrics.min_scoring_rule_cost, _mean(linearised.beta_costs_at, best=True)),
+    "cllr": _MeanMetric(metrics.cllr, _mean(linearised.bits_at)),
+    "min_cllr": _MeanMetric(metrics.min_cllr, _mean(linearised.bits_at, best=True), limits=(0.0, 1.0)),
+    "cross_entropy": _MeanMetric(metrics.cross_entropy, _mean(linearised.log_costs_at)),
+    "min_cross_entropy": _MeanMetric(metrics.min_cross_entropy, _mean(linearised.log_costs_at, best=True)),
+    "scoring_rule_cost": _MeanMetric(metrics.scoring_rule_cost, _mean(linearised.beta_costs_at)),
+    "min_scoring_rule_cost": _MeanMetric(metrics.min_scoring_rule_cost, _mean(linearised.beta_costs_at, best=True)),
 }
 """Metrics by name."""
 
 
 def interval(
-    figure: str,
+    metric: str,
     tar: ArrayLike,
     non: ArrayLike,
     *,
@@ -97,7 +99,7 @@ def interval(
 
     Parameters
     ----------
-    figure : str
+    metric : str
         Name of the metric: ``"eer"``, ``"uer"``, ``"auc"``, ``"act_dcf"``, ``"min_dcf"``, ``"cllr"``, ``"min_cllr"``,
         ``"cross_entropy"``, ``"min_cross_entropy"``, ``"scoring_rule_cost"``, ``"min_scoring_rule_cost"``.
     tar, non : (n_tar,) and (n_non,) array_like
@@ -128,20 +130,20 @@ def interval(
     >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
     (0.4, 0.1616, 1.1072)
     """
-    level, known = checked_level(level), _known(figure, at)
+    level, known = checked_level(level), _known(metric, at)
     of_weights: Any = {"tar_weights": tar_weights, "non_weights": non_weights}
     value = float(known.metric(tar, non, **of_weights, **at))
     if not math.isfinite(value):
-        raise InputError(f"figure: {figure} is {value}; it has no interval.")
+        raise InputError(f"metric: {metric} is {value}; it has no interval.")
     ranks, names = SortedScores(tar, non, **of_weights), ("tar_units", "non_units")
     units = together(list(zip((tar_units, non_units), names, strict=True)))
     of_point = {name: at[name] for name in ("p_target", "c_miss", "c_fa") if name in at}
     wanted = [-_odds(**of_point)] if "p_target" in at else []
-    cells = linearised.cells_of(ranks.table, ranks.pav, np.array(wanted, np.float64), units[0].n_units)
-    costs = linearised.LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
+    bins = linearised.bins_of(ranks.table, ranks.pav, np.array(wanted, np.float64), units[0].n_units)
+    costs = linearised.LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, bins)
     given = zip((tar, non), units, (tar_weights, non_weights), names, strict=True)
     counts = [
-        _counts_of(np.asarray(scores, np.float64), own, weight, cells, name) for scores, own, weight, name in given
+        _counts_of(np.asarray(scores, np.float64), own, weight, bins, name) for scores, own, weight, name in given
     ]
     if units[0].n_units < 2:
         raise InputError("tar_units, non_units: all trials are of one unit. An interval needs at least two.")
@@ -154,17 +156,17 @@ def interval(
                 "each class."
             )
     n_units = tuple(design.effective.tolist())
-    of_cells = known.costs(costs, n_units, **at)
-    each = zip(counts, of_cells, design.stretch.tolist(), strict=True)
+    of_bins = known.costs(costs, n_units, **at)
+    each = zip(counts, of_bins, design.stretch.tolist(), strict=True)
     of_tar, of_non = (_influences(own, one) * (own.small_sample * stretch)[:, None] for own, one, stretch in each)
-    variances = ClassVariances([figure], design)
+    variances = ClassVariances([metric], design)
     variances.add(slice(None), of_tar, of_non, of_tar + of_non)
     rates = list[ClassRate]()
     for kind, weight in enumerate(() if known.weights is None else known.weights(costs, n_units, **at)):
-        mean = float(counts[kind].mean(of_cells[kind]))
+        mean = float(counts[kind].mean(of_bins[kind]))
         rates.append(ClassRate(kind, weight, min(mean / weight, 1.0) if weight else 0.0))
-    of_scale: Any = {"scale": known.scale, "limits": known.limits, "is_mean": not figure.startswith("min_")}
-    return variances.estimate(figure, value, rates, **of_scale).interval(level)
+    of_scale: Any = {"scale": known.scale, "limits": known.limits, "is_mean": not metric.startswith("min_")}
+    return variances.estimate(metric, value, rates, **of_scale).interval(level)
 
 
 def _influences(counts: UnitCounts, costs: FloatArray) -> FloatArray:
@@ -173,25 +175,25 @@ def _influences(counts: UnitCounts, costs: FloatArray) -> FloatArray:
 
 
 def _counts_of(
-    scores: FloatArray, units: TrialUnits, weights: Weights, cells: linearised.ScoreBins, name: str
+    scores: FloatArray, units: TrialUnits, weights: Weights, bins: linearised.ScoreBins, name: str
 ) -> UnitCounts:
     if units.n_trials != len(scores):
         raise InputError(f"{name}: {units.n_trials} units for {len(scores)} scores. Pass one for each trial.")
     own = None if weights is None else np.asarray(weights)
-    return UnitCounts.of(scores, units, cells, np.zeros(units.n_units, np.int64), own)
+    return UnitCounts.of(scores, units, bins, np.zeros(units.n_units, np.int64), own)
 
 
-def _known(figure: str, at: Mapping[str, float]) -> _Figure:
-    found = _FIGURES.get(figure)
+def _known(metric: str, at: Mapping[str, float]) -> _MeanMetric:
+    found = _METRICS.get(metric)
     if found is None:
-        raise InputError(f"figure: got {figure!r}. Known metrics: {', '.join(_FIGURES)}.")
+        raise InputError(f"metric: got {metric!r}. Known metrics: {', '.join(_METRICS)}.")
     given = inspect.signature(found.metric).parameters
     own = [name for name in ("ratio", "p_target", "alpha", "beta", "c_miss", "c_fa") if name in given]
     missing = [name for name in own if name not in at and name not in ("c_miss", "c_fa")]
     unknown = [name for name in at if name not in own]
     if missing or unknown:
         said = f"requires {', '.join(missing)}" if missing else f"takes no {', '.join(unknown)}"
-        raise InputError(f"figure: {figure} {said}. Its arguments are {', '.join(own) or 'none'}.")
+        raise InputError(f"metric: {metric} {said}. Its arguments are {', '.join(own) or 'none'}.")
     return found
 
 

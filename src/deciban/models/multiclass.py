@@ -20,7 +20,7 @@ from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import ParameterCovariance, ParameterUncertainty, Plain
 from deciban.models.score_model import ParameterRow, ScoreModel, error_in_words, penalized, require_systems, results_of
-from deciban.trials.sources import Chunk, Columns, in_memory
+from deciban.trials.sources import Batch, Columns, in_memory
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, Priors, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class ClassModel(ScoreModel):
         systems = (scores,) if scores.ndim == 2 else Columns.of(scores)
         own = TrialUnits.checked(units, len(scores))
         called = names or tuple(map(str, range(n_classes)))
-        source = in_memory(Chunk(systems, checked, own, weight), called, is_numbered=names is None)
+        source = in_memory(Batch(systems, checked, own, weight), called, is_numbered=names is None)
         return self.fit_source(source, None, 0, units=own)
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
@@ -636,7 +636,7 @@ class MulticlassFusion(ClassModel):
         return len(self.weights_)
 
 
-def _require_positive_in(weights: FloatArray, trials: Chunk) -> None:
+def _require_positive_in(weights: FloatArray, trials: Batch) -> None:
     """Refuse trials for `_require_positive`; return nothing."""
     _require_positive(trials.stacked, weights, np.flatnonzero(weights <= 0.0), trials.weight)
 

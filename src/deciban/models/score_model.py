@@ -28,7 +28,7 @@ from deciban.models.model import (
     Plain,
     bare_copy,
 )
-from deciban.trials.sources import Chunk, ShardSource, TrialFields, in_memory
+from deciban.trials.sources import Batch, TrialFields, TrialSource, in_memory
 from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from deciban.core.training.batches import PartsOfTrials
     from deciban.core.training.linear_objective import TrainingTrials
     from deciban.core.training.linear_training import Fit, LinearFit
-    from deciban.trials.sources import Engine, ShardSource
+    from deciban.trials.sources import Engine, TrialSource
     from deciban.trials.speakers import BatchUnits
 
 
@@ -164,14 +164,14 @@ class ScoreModel(Model):
         """Train on labelled trials."""
 
     def fit_source(
-        self, source: ShardSource, engine: Engine | None, memory: int, *, units: BatchUnits | TrialUnits | None = None
+        self, source: TrialSource, engine: Engine | None, memory: int, *, units: BatchUnits | TrialUnits | None = None
     ) -> Self:
         """Train on the trials of a source of any size, with the same result as `fit` on arrays.
 
         Parameters
         ----------
         source, memory
-            See `deciban.engines.sorting.summarize_shards`.
+            See `deciban.engines.sorting.summarize_source`.
         engine : Engine or None
             Engine that runs passes; None if the source is one batch in memory.
         units : BatchUnits or TrialUnits, optional
@@ -410,13 +410,13 @@ def objective_line(results: dict[str, Any], of_trials: str = "", *, without_llrs
     return f"objective {results['objective']:.6g}{of_trials}, {relative} times its value for {silent}"
 
 
-def costs_of_mapped(transform: Callable[[FloatArray], FloatArray], trials: Chunk) -> ClassCosts:
+def costs_of_mapped(transform: Callable[[FloatArray], FloatArray], trials: Batch) -> ClassCosts:
     """Return sums of logarithmic costs of mapped scores of targets, and of non-targets."""
     tar, non = trials.by_class(transform(trials.scores[0].astype(np.float64, copy=False)))
     return ClassCosts(expected.log_costs(counting_llrs(tar), counting_llrs(non), 0.0))
 
 
-def _costs_by_rule(log_odds: float, alpha: float, beta: float, llrs: Chunk) -> ClassCosts | None:
+def _costs_by_rule(log_odds: float, alpha: float, beta: float, llrs: Batch) -> ClassCosts | None:
     """Return sums of costs of llrs by a beta-family rule at prior log odds; None without trials."""
     if llrs.truth is None or not len(llrs.truth):
         return None
@@ -471,7 +471,7 @@ class Calibrator(TwoClassModel):
         score = _validate.scores(scores, "scores")
         truth, weight = _validate.labels(is_target, sample_weight, len(score))
         own = TrialUnits.checked(units, len(score))
-        return self.fit_source(in_memory(Chunk((score,), truth, own, weight)), None, 0, units=own)
+        return self.fit_source(in_memory(Batch((score,), truth, own, weight)), None, 0, units=own)
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
         """Return the uncertainty of training by a jackknife, because there is no formula.
@@ -583,7 +583,7 @@ class TrainedByRule(TwoClassModel):
         alpha, beta, log_odds, _ = self._rule()
         return expected.scoring_rule_cost(tar, non, log_odds, alpha, beta)
 
-    def cost_of_source(self, llrs: ShardSource, engine: Engine | None) -> float:
+    def cost_of_source(self, llrs: TrialSource, engine: Engine | None) -> float:
         """Return the expected cost of the llrs of a source, in one pass."""
         from deciban.trials.sources import found_in
 

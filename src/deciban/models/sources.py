@@ -21,13 +21,13 @@ from deciban.core.training.sums import T
 from deciban.errors import InputError, naming_trials
 from deciban.models.model import Plain, Training, digits_of, in_digits, without_measure_warnings
 from deciban.trials.sources import (
-    Chunk,
+    Batch,
     Columns,
     Engine,
     LoadedPartition,
-    ShardSource,
     SourcePartition,
     TrialFields,
+    TrialSource,
     found_in,
 )
 from deciban.trials.speakers import BatchUnits
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from deciban.trials.lists import Trials as TrialList
 
 
-def _mapped(model: Any, systems: tuple[str, ...], partition: SourcePartition, wanted: TrialFields) -> Chunk:
+def _mapped(model: Any, systems: tuple[str, ...], partition: SourcePartition, wanted: TrialFields) -> Batch:
     """Read the trials of a partition with mapped scores.
 
     Raises
@@ -51,12 +51,12 @@ def _mapped(model: Any, systems: tuple[str, ...], partition: SourcePartition, wa
     if not wanted.systems:
         return partition.read(wanted)
     quality = model.quality_arguments if model.takes_quality else ()
-    chunk = partition.read(replace(wanted, systems=tuple(range(len(systems))), quality=quality))
-    if not len(chunk.scores[0]):
-        return replace(chunk, scores=(chunk.scores[0].astype(np.float64),))
-    with naming_rows(chunk, systems, partition.name):
-        given = {} if chunk.quality is None else {name: chunk.quality[name] for name in quality}
-        return replace(chunk, scores=(transformed(model, chunk.stacked, given),))
+    batch = partition.read(replace(wanted, systems=tuple(range(len(systems))), quality=quality))
+    if not len(batch.scores[0]):
+        return replace(batch, scores=(batch.scores[0].astype(np.float64),))
+    with naming_rows(batch, systems, partition.name):
+        given = {} if batch.quality is None else {name: batch.quality[name] for name in quality}
+        return replace(batch, scores=(transformed(model, batch.stacked, given),))
 
 
 def transformed(model: Any, scores: AnyArray, quality: Mapping[str, AnyArray]) -> FloatArray:
@@ -66,12 +66,12 @@ def transformed(model: Any, scores: AnyArray, quality: Mapping[str, AnyArray]) -
     return llr
 
 
-def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
+def mapped(source: TrialSource, model: Any, name: str) -> TrialSource:
     """Return a source with scores that a trained model maps.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
         Scores of the systems of the model, in their order.
     model : ScoreModel
     name : str
@@ -79,20 +79,20 @@ def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
 
     Returns
     -------
-    ShardSource
+    TrialSource
         A source of one system.
     """
     step = partial(_mapped, model, source.systems)
     return source.map(step, systems=(name,), is_double=True, incomplete=False)
 
 
-def naming_rows(chunk: Chunk, systems: Sequence[str], name: str) -> AbstractContextManager[None]:
+def naming_rows(batch: Batch, systems: Sequence[str], name: str) -> AbstractContextManager[None]:
     """Return a context in which errors name the trial: from its files, or by its number in a partition."""
     if not name:  # trials of arrays have numbers
         return nullcontext()
-    if chunk.trials is None:
+    if batch.trials is None:
         return naming_trials(f"{{}} of {name}".format)
-    return naming_scores(chunk.stacked, systems, chunk.trials)
+    return naming_scores(batch.stacked, systems, batch.trials)
 
 
 def naming_scores(scores: AnyArray, systems: Sequence[str], trials: TrialList) -> AbstractContextManager[None]:
@@ -127,13 +127,13 @@ class AvailableSystems(Additive):
     counts: dict[tuple[int, ...], tuple[int, int]]
 
     @classmethod
-    def of(cls, chunk: Chunk) -> AvailableSystems:
+    def of(cls, batch: Batch) -> AvailableSystems:
         """Count the trials of a batch."""
-        n, every = len(chunk.scores[0]), tuple(range(len(chunk.scores)))
-        rows_of = occurring_subsets(np.stack(chunk.scores, axis=1))
+        n, every = len(batch.scores[0]), tuple(range(len(batch.scores)))
+        rows_of = occurring_subsets(np.stack(batch.scores, axis=1))
         n_without = tuple(sum(len(rows) for subset, rows in rows_of.items() if k not in subset) for k in every)
-        counting = {s: rows if chunk.weight is None else rows[chunk.weight[rows] > 0] for s, rows in rows_of.items()}
-        counts = {subset: _of_each(chunk.labels[rows]) for subset, rows in counting.items() if len(rows)}
+        counting = {s: rows if batch.weight is None else rows[batch.weight[rows] > 0] for s, rows in rows_of.items()}
+        counts = {subset: _of_each(batch.labels[rows]) for subset, rows in counting.items() if len(rows)}
         return cls(n_without, n - len(rows_of.get(every, ())), len(rows_of.get((), ())), counts)
 
 
@@ -157,14 +157,14 @@ def _of_each(is_target: AnyArray) -> tuple[int, int]:
     return len(is_target) - n_tar, n_tar
 
 
-def scored_by(source: ShardSource, engine: Engine | None) -> AvailableSystems:
+def scored_by(source: TrialSource, engine: Engine | None) -> AvailableSystems:
     """Return the numbers of trials of a source by the systems that scored them, in one pass."""
     wanted = TrialFields(tuple(range(len(source.systems))), truth=True, weight=source.has_weights)
     found: AvailableSystems | None = found_in(source, engine, wanted, AvailableSystems.of, "counting scores")
     return AvailableSystems((0,) * len(source.systems), 0, 0, {}) if found is None else found
 
 
-Makes: TypeAlias = Callable[[Chunk], tuple[T, BoolArray | slice]]
+Makes: TypeAlias = Callable[[Batch], tuple[T, BoolArray | slice]]
 """Function that returns training trials from a batch, and their rows in the batch; can be pickled."""
 
 
@@ -184,19 +184,19 @@ class Record(Additive):
     digits: int
 
     @classmethod
-    def of(cls, n_classes: int, chunk: Chunk) -> Record:
+    def of(cls, n_classes: int, batch: Batch) -> Record:
         """Compute from one batch."""
-        labels = chunk.labels
+        labels = batch.labels
         if not len(labels):
             return cls((0,) * n_classes, 0)
-        measures = [column for table in (chunk.quality or {}).values() for column in table.T]
-        seen: Any = [*chunk.scores, *measures]
-        if not measures and (isinstance(chunk.scores, Columns) or chunk.scores[0].ndim > 1):
-            seen = chunk.stacked.reshape(len(labels), -1)
+        measures = [column for table in (batch.quality or {}).values() for column in table.T]
+        seen: Any = [*batch.scores, *measures]
+        if not measures and (isinstance(batch.scores, Columns) or batch.scores[0].ndim > 1):
+            seen = batch.stacked.reshape(len(labels), -1)
         n_tar = int(np.count_nonzero(labels))
         of_two = labels.dtype == np.bool_
         counts = (len(labels) - n_tar, n_tar) if of_two else tuple(np.bincount(labels, minlength=n_classes).tolist())
-        return cls(counts, digits_of(seen, labels, chunk.float_weight))
+        return cls(counts, digits_of(seen, labels, batch.float_weight))
 
 
 class LabelledSource(ABC):
@@ -204,7 +204,7 @@ class LabelledSource(ABC):
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine, optional
         Engine that runs passes. Without an engine, all trials are in memory, in one batch.
     memory : int, optional
@@ -229,7 +229,7 @@ class LabelledSource(ABC):
     """Quality measures that are read, too."""
 
     def __init__(
-        self, source: ShardSource, engine: Engine | None = None, memory: int | None = None, units: Any = None
+        self, source: TrialSource, engine: Engine | None = None, memory: int | None = None, units: Any = None
     ) -> None:
         self.source, self.engine, self.memory = source, engine, memory
         self.batch = source.batch if engine is None else None
@@ -248,7 +248,7 @@ class LabelledSource(ABC):
         """
 
     @abstractmethod
-    def on(self, source: ShardSource) -> Self:
+    def on(self, source: TrialSource) -> Self:
         """Return the same training task on other trials."""
 
     def require_one_system(self, model: str) -> None:
@@ -263,7 +263,7 @@ class LabelledSource(ABC):
             names = ", ".join(self.source.systems)
             raise InputError(f"{model}: takes one system, but {self.source.name} has {names}. Choose one, or fuse.")
 
-    def look(self, look: Callable[[Chunk], Any]) -> Any:
+    def look(self, look: Callable[[Batch], Any]) -> Any:
         """Return the sum of ``look`` over all batches: one pass; the first pass also computes the training record."""
         if self.batch is not None or self._record is not None:
             return found_in(self.source, self.engine, self._wanted, look)
@@ -283,7 +283,7 @@ class LabelledSource(ABC):
         """Number of trials, after the first pass."""
         return self.source.n_rows if self._record is None else sum(self._record.counts)
 
-    def look_by_unit(self, look: Callable[[Chunk, TrialUnits], Any]) -> Any:
+    def look_by_unit(self, look: Callable[[Batch, TrialUnits], Any]) -> Any:
         """Return the sum of ``look`` over the trials that count, with their units: one pass."""
         assert self.units is not None  # noqa: S101  # checked by callers
         step = partial(_with_units, look, self.units)
@@ -329,7 +329,7 @@ class SourceTrials(LabelledSource):
     n_classes = 2
     counts_of: Mapping[str, int] = {"n_tar": 1, "n_non": 0}
 
-    def __init__(self, source: ShardSource, *about: Any) -> None:
+    def __init__(self, source: TrialSource, *about: Any) -> None:
         if source.classes:
             raise InputError(
                 f"{source.name}: multiclass scores, but the model is for two classes. Use a multiclass model."
@@ -345,7 +345,7 @@ class SourceTrials(LabelledSource):
             if not counts or not counts[k]:
                 raise InputError(f"is_target: none of the {sum(counts)} trials is a {kind}. Both classes are needed.")
 
-    def on(self, source: ShardSource) -> Self:
+    def on(self, source: TrialSource) -> Self:
         """Return the same training task on other trials; see `LabelledSource.on`."""
         return type(self)(source, self.engine, self.memory, self.units)
 
@@ -389,48 +389,48 @@ class SourceTrials(LabelledSource):
         return found
 
 
-def _left_out(units: BatchUnits, group: int, n_groups: int, partition: SourcePartition, wanted: TrialFields) -> Chunk:
+def _left_out(units: BatchUnits, group: int, n_groups: int, partition: SourcePartition, wanted: TrialFields) -> Batch:
     """Read the trials of a partition without a group of units."""
-    chunk = partition.read(replace(units.wanted(wanted, with_keys=True), truth=True, weight=True)).counting
-    if chunk.truth is None or not len(chunk.truth):
-        return chunk
-    is_out = [side == group for side in units.groups(chunk, n_groups)]
-    return chunk.take(np.flatnonzero(~np.logical_or.reduce(is_out)))
+    batch = partition.read(replace(units.wanted(wanted, with_keys=True), truth=True, weight=True)).counting
+    if batch.truth is None or not len(batch.truth):
+        return batch
+    is_out = [side == group for side in units.groups(batch, n_groups)]
+    return batch.take(np.flatnonzero(~np.logical_or.reduce(is_out)))
 
 
-def _formed(form: Form, chunk: Chunk) -> tuple[TrainingTrials, slice]:
+def _formed(form: Form, batch: Batch) -> tuple[TrainingTrials, slice]:
     """Return trials with the columns of a form."""
-    columns, base = form(chunk.scores)
+    columns, base = form(batch.scores)
     together = columns.together if isinstance(columns, Columns) else columns
-    return TrainingTrials.of(together, chunk.labels, weights=chunk.float_weight, base=base), slice(None)
+    return TrainingTrials.of(together, batch.labels, weights=batch.float_weight, base=base), slice(None)
 
 
-def _made(make: Makes[Any], look: Callable[[Any], Any], chunk: Chunk) -> Any:
+def _made(make: Makes[Any], look: Callable[[Any], Any], batch: Batch) -> Any:
     """Apply ``look`` to the training trials of a batch."""
-    if chunk.truth is None or not len(chunk.truth):
+    if batch.truth is None or not len(batch.truth):
         return None
-    trials, _ = make(chunk)
+    trials, _ = make(batch)
     return look(trials) if len(trials) else None
 
 
-def _made_by_unit(make: Makes[Any], look: Callable[[Any, TrialUnits], Any], chunk: Chunk, units: TrialUnits) -> Any:
+def _made_by_unit(make: Makes[Any], look: Callable[[Any, TrialUnits], Any], batch: Batch, units: TrialUnits) -> Any:
     """Apply ``look`` to the training trials of a batch, with their units."""
-    trials, rows = make(chunk)
+    trials, rows = make(batch)
     return look(trials, units.take(rows)) if len(trials) else None
 
 
-def _with_units(look: Callable[[Chunk, TrialUnits], Any], units: BatchUnits, chunk: Chunk) -> Any:
+def _with_units(look: Callable[[Batch, TrialUnits], Any], units: BatchUnits, batch: Batch) -> Any:
     """Apply ``look`` to the trials of a batch that count, with their units."""
-    own = chunk.counting
+    own = batch.counting
     if own.truth is None or not len(own.truth):
         return None
     found = look(own, units.of(own))
     return found.fold() if units.are_trials else found
 
 
-def _noted(look: Callable[[Chunk], Any], n_classes: int, chunk: Chunk) -> _ResultAndNotes:
+def _noted(look: Callable[[Batch], Any], n_classes: int, batch: Batch) -> _ResultAndNotes:
     """Apply ``look`` to a batch, and compute its training record."""
-    return _ResultAndNotes(look(chunk), Record.of(n_classes, chunk))
+    return _ResultAndNotes(look(batch), Record.of(n_classes, batch))
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,7 +439,7 @@ class _ResultAndNotes(Additive):
     record: Record
 
 
-def _nothing(chunk: Chunk) -> None:
+def _nothing(batch: Batch) -> None:
     """Return nothing; for a pass that only computes the training record."""
 
 
@@ -458,7 +458,7 @@ class SourceClasses(LabelledSource):
     prior : (n_classes,) array
     """
 
-    def __init__(self, source: ShardSource, *about: Any, prior: Priors = None) -> None:
+    def __init__(self, source: TrialSource, *about: Any, prior: Priors = None) -> None:
         if not source.classes:
             raise InputError(f"{source.name}: two-class scores, but the model is multiclass. Use a two-class model.")
         super().__init__(source, *about)
@@ -476,7 +476,7 @@ class SourceClasses(LabelledSource):
         about: Any = {"weights": weight, "needed": self.prior > 0.0, "classes": self.classes}
         _validate_classes.all_classes(label, self.n_classes, **about)
 
-    def on(self, source: ShardSource) -> Self:
+    def on(self, source: TrialSource) -> Self:
         """Return the same training task on other trials; see `LabelledSource.on`."""
         return type(self)(source, self.engine, self.memory, self.units, prior=self.prior)
 
@@ -497,8 +497,8 @@ class SourceClasses(LabelledSource):
         return found
 
 
-def _counted(prior: FloatArray, names: Names, chunk: Chunk) -> tuple[CountedTrials, BoolArray]:
+def _counted(prior: FloatArray, names: Names, batch: Batch) -> tuple[CountedTrials, BoolArray]:
     """Return the trials of a batch that count."""
-    truth, weight = chunk.labels, chunk.float_weight
-    counted = CountedTrials.of(chunk.stacked, truth, prior, weight, names)
+    truth, weight = batch.labels, batch.float_weight
+    counted = CountedTrials.of(batch.stacked, truth, prior, weight, names)
     return counted, which_count(truth, prior, weight)

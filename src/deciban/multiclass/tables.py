@@ -288,7 +288,7 @@ class Pairs:
         cost = np.stack([mean_log_costs(leads.values[:, own], leads.weights_of(own)) for own in places])
         actual, minimum = (cost + cost.T) / (2.0 * math.log(2.0)), np.ones((n_classes, n_classes))
         np.fill_diagonal(actual, 1.0)
-        for i, others in self.portions():
+        for i, others in self.metric_groups():
             if len(others) == 1:
                 least: Any = scores_of(self.sides(i, int(others[0]))).min_cllr()
             else:
@@ -299,7 +299,7 @@ class Pairs:
             minimum[i, others] = minimum[others, i] = least
         return actual, minimum
 
-    def portions(self) -> Iterator[tuple[int, IntArray]]:
+    def metric_groups(self) -> Iterator[tuple[int, IntArray]]:
         """Yield each class with some of the classes before it: small classes together, large classes one by one."""
         lengths = self.leads.lengths
         for i in range(1, len(lengths)):

@@ -471,7 +471,7 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     Notes
     -----
     Two classes: the posterior of a target at the requested prior (``posteriors_at`` of
-    `deciban.evaluation.TwoClassFigures`, --posteriors-at), by default 0.5. Multiclass: the posterior of the recognized
+    `deciban.evaluation.TwoClassMetrics`, --posteriors-at), by default 0.5. Multiclass: the posterior of the recognized
     class, at the prior of the evaluation, and the frequency with which this class is right; classes are weighted by the
     prior.
 

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from deciban.analysis import Plan
-from deciban.analysis.comparison import Comparison, FigureDifference, Pair, figures_compared
+from deciban.analysis.comparison import Comparison, MetricDifference, Pair, metrics_compared
 from deciban.analysis.differences import CurveDifference
 from deciban.analysis.fusion import Loss, SystemWorth
 from deciban.analysis.systems import ScorePairs
@@ -57,7 +57,7 @@ def pair_label(pair: Pair) -> str:
 
 
 def forest_of_many(
-    labels: Sequence[str], figures: Sequence[str], rows: Sequence[Sequence[FigureDifference | None]], line_kw: Style
+    labels: Sequence[str], metrics: Sequence[str], rows: Sequence[Sequence[MetricDifference | None]], line_kw: Style
 ) -> Axes:
     """Draw a row for each pair, and a panel for each metric."""
     n, beside = len(rows[0]), _LETTER * max(map(len, files.readable(labels, width=40)))
@@ -75,14 +75,14 @@ def forest_of_many(
         canvas.draw_rows([[_share(pair[k]) for pair in rows]], 0.0)
         canvas.name_rows(labels)
         panel.xaxis.set_major_formatter(in_percent)
-        panel.set_title(figures[k].replace(" at ", "\nat "), fontsize=files.letters(9))
+        panel.set_title(metrics[k].replace(" at ", "\nat "), fontsize=files.letters(9))
         panel.tick_params(labelsize=files.letters(8))
     figure.supxlabel(SHARE, fontsize=files.letters(10))
     first: Axes = panels[0]
     return first
 
 
-def _share(one: FigureDifference | None) -> Interval | None:
+def _share(one: MetricDifference | None) -> Interval | None:
     """Return a difference as a share of the larger value."""
     return None if one is None else one.relative
 
@@ -153,7 +153,7 @@ _MOST_CURVES = 4
 _LETTERS = 9.0
 
 
-def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None = None, **line_kw: Any) -> Axes:
+def forest(comparison: Comparison, ax: Axes | None = None, *, metric: str | None = None, **line_kw: Any) -> Axes:
     """Draw differences with their intervals, with a row for each metric; or with a row for each pair, for one metric.
 
     Parameters
@@ -161,7 +161,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     comparison : Comparison
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
-    figure : str, optional
+    metric : str, optional
         One metric by its name, such as ``"eer"`` or ``"min_dcf@2"``, drawn in its unit. By default, all metrics for
         which smaller is better are drawn, as shares of the larger value of both systems.
     **line_kw
@@ -192,8 +192,8 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     >>> forest(found).get_xlabel()
     'Difference in % of the larger value'
     """
-    if figure is not None:
-        return _of_one_figure(_named(comparison, figure), ax, line_kw)
+    if metric is not None:
+        return _of_one_metric(_named(comparison, metric), ax, line_kw)
     rows = _shares(comparison)
     names = [pair_label(pair) for pair in comparison.pairs]
     labels = [_words(column) for column in zip(*rows, strict=True)]
@@ -206,7 +206,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     return canvas.finish(SHARE, "")
 
 
-def _of_one_figure(found: Sequence[tuple[str, FigureDifference]], ax: Axes | None, line_kw: Style) -> Axes:
+def _of_one_metric(found: Sequence[tuple[str, MetricDifference]], ax: Axes | None, line_kw: Style) -> Axes:
     """Draw a row for each pair, in the unit of the metric."""
     labels = [name for name, _ in found]
     canvas = _rows(labels[:1], labels, ax, line_kw, _ROW)
@@ -214,7 +214,7 @@ def _of_one_figure(found: Sequence[tuple[str, FigureDifference]], ax: Axes | Non
     canvas.draw_rows([[(one.estimate, one.low, one.high) for one in intervals]], 0.0)
     first = found[0][1]
     label = f"Difference of {first.words}"
-    if metric_of(first.figure).in_percent:
+    if metric_of(first.metric).in_percent:
         canvas.ax.xaxis.set_major_formatter(in_percent)
         label = f"{label} (%)"
     return canvas.finish(label, "", has_legend=False)
@@ -230,39 +230,39 @@ def _rows(
     return canvas
 
 
-def _words(column: Sequence[FigureDifference | None]) -> str:
+def _words(column: Sequence[MetricDifference | None]) -> str:
     return next(one.words for one in column if one is not None)
 
 
-def _named(comparison: Comparison, figure: str) -> list[tuple[str, FigureDifference]]:
+def _named(comparison: Comparison, metric: str) -> list[tuple[str, MetricDifference]]:
     """Return the pairs with a metric, and its differences; infinite metrics have none."""
     found = [
         (pair_label(pair), one)
         for pair in comparison.pairs
-        for one in pair.figures
-        if figure in (one.name, one.name.removesuffix("@1"))
+        for one in pair.metrics
+        if metric in (one.name, one.name.removesuffix("@1"))
     ]
     if not found:
-        raise _no_figure(comparison, figure)
+        raise _no_metric(comparison, metric)
     return found
 
 
-def _shares(comparison: Comparison) -> list[list[FigureDifference | None]]:
+def _shares(comparison: Comparison) -> list[list[MetricDifference | None]]:
     """Return the metrics that are drawn as shares, for each pair; None if a pair lacks one."""
-    by_pair = [{one.figure: one for one in pair.figures} for pair in comparison.pairs]
+    by_pair = [{one.metric: one for one in pair.metrics} for pair in comparison.pairs]
     shown = [
-        figure
-        for figure in figures_compared(comparison.pairs)
-        if all(known[figure].relative is not None for known in by_pair if figure in known)
+        metric
+        for metric in metrics_compared(comparison.pairs)
+        if all(known[metric].relative is not None for known in by_pair if metric in known)
     ]
     if not shown:
-        raise _no_figure(comparison, "figure to draw")
-    return [[known.get(figure) for figure in shown] for known in by_pair]
+        raise _no_metric(comparison, "metric to draw")
+    return [[known.get(metric) for metric in shown] for known in by_pair]
 
 
-def _no_figure(comparison: Comparison, figure: str) -> InputError:
-    known = dict.fromkeys(one.name for pair in comparison.pairs for one in pair.figures)
-    return InputError(f"figure: the comparison has no {figure}. Use one of {', '.join(known)}.")
+def _no_metric(comparison: Comparison, metric: str) -> InputError:
+    known = dict.fromkeys(one.name for pair in comparison.pairs for one in pair.metrics)
+    return InputError(f"metric: the comparison has no {metric}. Use one of {', '.join(known)}.")
 
 
 def difference_curve(

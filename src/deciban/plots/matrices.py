@@ -20,7 +20,7 @@ from deciban.evaluation import ClassEvaluation, ClassResults, Results
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.metrics import METRICS, key_among, keys_of, metric_of
 from deciban.evaluation.one_system import OneSystem, shown_interval
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.evaluation.worst_trials import ANIMALS, Menagerie
 from deciban.plots.axes import HALO, Canvas, Interval, Style, in_percent, new_axes, systems_of
 from deciban.plots.colors import PALETTE
@@ -411,7 +411,7 @@ _WIDER = 0.75
 
 
 def by_condition(
-    results: Results[Any], ax: Axes | None = None, *, figure: str | None = None, partition: int = 0, **line_kw: Any
+    results: Results[Any], ax: Axes | None = None, *, metric: str | None = None, partition: int = 0, **line_kw: Any
 ) -> Axes:
     """Draw a metric by condition with intervals, a row for each condition, and a line for all trials.
 
@@ -421,7 +421,7 @@ def by_condition(
         Results of one or several systems with conditions: ``evaluate(..., by="channel")``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
-    figure : str, optional
+    metric : str, optional
         A metric by its name, such as ``"eer"`` or ``"act_dcf@2"``; by default EER, multiclass Cllr.
     partition : int
         Index of the partition, in the order of the request.
@@ -446,13 +446,13 @@ def by_condition(
     --------
     >>> import deciban
     >>> frame = {"score": [2.0, 1.0, -1.0, 0.5, 3.0, -2.0], "label": [1, 1, 0, 0, 1, 0], "sex": list("ffmfmm")}
-    >>> ax = by_condition(deciban.evaluate(frame, score=["score"], by="sex"), figure="cllr")
+    >>> ax = by_condition(deciban.evaluate(frame, score=["score"], by="sex"), metric="cllr")
     >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
     (['pooled', 'sex f', 'sex m'], 'Cllr')
     """
     systems = _systems(results, partition)
     pooled: Any = systems[0].pooled
-    wanted = figure or ("cllr" if pooled.kind == "classes" else "eer")
+    wanted = metric or ("cllr" if pooled.kind == "classes" else "eer")
     chosen = key_among(_known(pooled), wanted, "these results")
     parts = [one.partitions[partition] for one in systems]
     labels, equal = ["pooled", *(one.name for one in parts[0].conditions)], _equalized(systems[0], parts[0])
@@ -477,18 +477,18 @@ def by_condition(
     return canvas.finish(words, "", has_legend=len(systems) > 1)
 
 
-def _with_ends(one: Any, figure: Figure) -> Interval:
+def _with_ends(one: Any, metric: MetricKey) -> Interval:
     """Return a metric of an evaluation with the ends of its interval, if it has one."""
-    found = shown_interval(one, figure)
+    found = shown_interval(one, metric)
     ends = (None, None) if found is None else (found.low, found.high)
-    return one.value(figure), *ends
+    return one.value(metric), *ends
 
 
 def condition_map(
     results: Results[Any],
     ax: Axes | None = None,
     *,
-    figures: str | Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     partition: int = 0,
     **mesh_kw: Any,
 ) -> Axes:
@@ -500,7 +500,7 @@ def condition_map(
         Results of one or several systems with conditions: ``evaluate(..., by="channel")``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, as large as the cells need.
-    figures : str or sequence of str, optional
+    metrics : str or sequence of str, optional
         Metrics by their names, such as ``"eer"`` or ``"act_dcf@2"``; only one if there are several systems. By default,
         several systems show EER, multiclass Cllr; one system shows these with costs.
     partition : int
@@ -527,16 +527,16 @@ def condition_map(
     --------
     >>> import deciban
     >>> frame = {"score": [2.0, 1.0, -1.0, 0.5, 3.0, -2.0], "label": [1, 1, 0, 0, 1, 0], "sex": list("ffmfmm")}
-    >>> ax = condition_map(deciban.evaluate(frame, score=["score"], by="sex"), figures=["eer", "cllr"])
+    >>> ax = condition_map(deciban.evaluate(frame, score=["score"], by="sex"), metrics=["eer", "cllr"])
     >>> [text.get_text() for text in ax.get_yticklabels()], [text.get_text() for text in ax.get_xticklabels()]
     (['pooled', 'sex f', 'sex m'], ['EER (ROCCH) (%)', 'Cllr'])
     """
     systems = _systems(results, partition)
     pooled: Any = systems[0].pooled
-    wanted = [figures] if isinstance(figures, str) else list(figures or _default_figures(systems))
-    chosen = [key_among(_known(pooled), one, "these results", "figures") for one in wanted]
+    wanted = [metrics] if isinstance(metrics, str) else list(metrics or _default_metrics(systems))
+    chosen = [key_among(_known(pooled), one, "these results", "metrics") for one in wanted]
     if len(systems) > 1 and len(chosen) != 1:
-        raise InputError(f"figures: {len(chosen)} metrics of {len(systems)} systems. Use one metric or one system.")
+        raise InputError(f"metrics: {len(chosen)} metrics of {len(systems)} systems. Use one metric or one system.")
     several = len(systems) > 1
     columns = [str(one.pooled.name) for one in systems] if several else [_heading(one, pooled) for one in chosen]
     parts = [one.partitions[partition] for one in systems]
@@ -570,19 +570,19 @@ def _systems(results: Any, partition: int) -> tuple[SystemConditions, ...]:
     return systems
 
 
-def _default_figures(systems: Sequence[SystemConditions]) -> list[str]:
+def _default_metrics(systems: Sequence[SystemConditions]) -> list[str]:
     of_classes = systems[0].pooled.kind == "classes"
     names = ["cllr", "min_cllr", "error_rate"] if of_classes else ["eer", "min_dcf", "act_dcf", "min_cllr", "cllr"]
     return names if len(systems) == 1 else names[:1]
 
 
-def _heading(figure: Figure, pooled: OneSystem) -> str:
-    return pooled.words(figure).replace(" at p_target ", " at ") + (" (%)" if metric_of(figure).in_percent else "")
+def _heading(metric: MetricKey, pooled: OneSystem) -> str:
+    return pooled.words(metric).replace(" at p_target ", " at ") + (" (%)" if metric_of(metric).in_percent else "")
 
 
-def _cell(value: float, figure: Figure) -> str:
+def _cell(value: float, metric: MetricKey) -> str:
     """Return the text of a cell; only calibration loss can be negative."""
-    size = abs(value) * (100.0 if metric_of(figure).in_percent else 1.0)
+    size = abs(value) * (100.0 if metric_of(metric).in_percent else 1.0)
     return "" if np.isnan(value) else ("\N{MINUS SIGN}" if value < 0 and brief(size) != "0" else "") + brief(size)
 
 
@@ -590,7 +590,7 @@ def _equalized(one: SystemConditions, part: ByConditions) -> list[Any]:
     return [same for same in one.equalized if same.title == part.title][:1]
 
 
-def _known(one: OneSystem) -> list[Figure]:
+def _known(one: OneSystem) -> list[MetricKey]:
     """Return the metrics that can be drawn, with or without intervals."""
     return keys_of(METRICS, one.kind, {"point": len(one.cost_points)})
 

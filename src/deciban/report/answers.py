@@ -15,7 +15,7 @@ from deciban.core.resampling.units import FEW_UNITS
 from deciban.errors import amount, counted, some_of, topic_of
 from deciban.evaluation.one_system import advice_before_calibration, has_llrs, shown_interval
 from deciban.evaluation.two_class import prior_name
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.tables.writers import count, number, percent, sure
 from deciban.types import Axis
 
@@ -84,7 +84,7 @@ class SystemFacts:
         Name of a unit.
     width : float
         Width of the interval of the main metric, divided by the metric; NaN without an interval.
-    main_figure : str
+    main_metric : str
         Name of the main metric.
     points : str
         The operating points.
@@ -113,7 +113,7 @@ class SystemFacts:
     n_units: int | None
     noun: str
     width: float
-    main_figure: str
+    main_metric: str
     points: str = ""
     before: str = ""
 
@@ -184,7 +184,7 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
         "helps": bool((one.curves.act_error < 1.0).any()),
         "scarce": scarce,
         "width": _width(one, "eer"),
-        "main_figure": "EER",
+        "main_metric": "EER",
         "points": some_of([str(point) for point in one.operating_points]),
     }
 
@@ -196,16 +196,16 @@ def _side(scale: float, offset: float, axis: Axis) -> str:
     return f"are {number(size, 1)} too {'high' if shift > 0 else 'low'} ({unit})" if abs(shift) >= 0.1 else ""
 
 
-def _by_cost(one: Any, costs: Sequence[tuple[str, float]], figure: str) -> dict[str, tuple[str, ...]]:
+def _by_cost(one: Any, costs: Sequence[tuple[str, float]], metric: str) -> dict[str, tuple[str, ...]]:
     """Return sentences on points at which decisions cost more than ignoring the scores, or save little."""
     failures, idle = list[str](), list[str]()
     for k, (point, cost) in enumerate(costs):
-        text = sure(number(cost), one, (figure, k))
+        text = sure(number(cost), one, (metric, k))
         if cost > WORSE_THAN_NONE:
             failures.append(f"At {point} decisions cost {text} times as much as ignoring the scores.")
         elif _IDLE <= cost <= 1.0:
             idle.append(f"At {point} decisions save little: they cost {text} times as much as ignoring the scores.")
-        elif (known := shown_interval(one, (figure, k))) is not None and known.high > WORSE_THAN_NONE:
+        elif (known := shown_interval(one, (metric, k))) is not None and known.high > WORSE_THAN_NONE:
             idle.append(f"At {point} decisions cost {text} times as much as ignoring the scores: they may be worse.")
     return {"failures": tuple(failures), "idle": tuple(idle)}
 
@@ -251,7 +251,7 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
         "helps": True,
         "scarce": _scarce_classes(one),
         "width": _width(one, "error_rate"),
-        "main_figure": "error rate",
+        "main_metric": "error rate",
         "points": some_of([f"detection at prior {point.p_target:g}" for point in one.points]),
     }
 
@@ -298,8 +298,8 @@ def _scarce_classes(one: ClassEvaluation) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _width(one: Any, figure: Figure) -> float:
-    found, value = shown_interval(one, figure), getattr(one, str(figure))
+def _width(one: Any, metric: MetricKey) -> float:
+    found, value = shown_interval(one, metric), getattr(one, str(metric))
     return math.nan if found is None or not value > 0.0 else (found.high - found.low) / value
 
 
@@ -496,7 +496,7 @@ def enough(facts: SystemFacts) -> Answer:
     if facts.n_units < FEW_UNITS:
         said.append(f"Intervals rest on {units}, fewer than {FEW_UNITS}: they are rough.")
         return Answer(ENOUGH, "no", "bad", tuple(said))
-    wide = f", and the interval of the {facts.main_figure} is wide" if is_wide else ""
+    wide = f", and the interval of the {facts.main_metric} is wide" if is_wide else ""
     said.append(f"Intervals rest on {units}{wide}.")
     if is_wide or facts.scarce:
         return Answer(ENOUGH, "not for all metrics", "fair", tuple(said))
@@ -567,7 +567,7 @@ def verdict(one: Any, *, with_calibration: bool = True) -> str:
         return f"{one.name}: scores favour the wrong class: see the note on their sign."
     words = _SEPARATES.get(separation.verdict, "separates {} to an unknown degree").format(facts.apart)
     digits = ".0f" if rate >= 0.0995 else ".2g"
-    measure = f"{facts.main_figure} {100 * rate:{digits}} %"
+    measure = f"{facts.main_metric} {100 * rate:{digits}} %"
     if one.kind == "classes" and facts.is_far_off:  # decisions are wrong by calibration, too
         measure = f"min Cllr {number(facts.min_cllr, 2)} of {_bits(facts.reference)}"
     fault = "and" if separation.verdict in ("hardly", "no") else "but"

@@ -30,7 +30,7 @@ from deciban.evaluation.one_system import shown_interval
 from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
 from deciban.report.answers import Answer, verdict
-from deciban.report.tables import CORRECTED, capitalize_first, figures_in_words
+from deciban.report.tables import CORRECTED, capitalize_first, metrics_in_words
 from deciban.tables.error_rates import field_tables, spoofing_tables
 from deciban.tables.text import condition_rows, condition_table
 from deciban.tables.writers import MINUS, MISSING, Table, count, number, percent, sure, typeset
@@ -472,15 +472,15 @@ def sections_of(results: Results[Any]) -> list[Section]:
 
 def _table(one: SystemConditions, part: ByConditions, name: str) -> PageTable:
     """Return a table of the metrics of a system: for all trials, by condition, and with equal weight of conditions."""
-    names = [x for x in figures_in_words(one.pooled) if x not in _OWN_COUNTS and not x.endswith(CORRECTED)]
+    names = [x for x in metrics_in_words(one.pooled) if x not in _OWN_COUNTS and not x.endswith(CORRECTED)]
 
     def metrics(found: Any) -> list[str]:
-        known = figures_in_words(found)
+        known = metrics_in_words(found)
         return [known.get(name, MISSING) for name in names]
 
     found = condition_table(condition_rows(one, part, "no value"), part, names, metrics, write_count=count)
     known = one.pooled.uncertainty
-    sentences = [f"{typeset_words(line)}." for line in part.without_figures]
+    sentences = [f"{typeset_words(line)}." for line in part.without_metrics]
     sentences += [f"Equalized: {same.rule}." for same in one.equalized if same.title == part.title]
     sentences += [
         f"{typeset_words(line)}." for line in significant_differences(part, LEVEL if known is None else known.level)
@@ -537,7 +537,7 @@ def primaries_of(results: Results[Any]) -> list[Section]:
     first: Primary = results.primaries[0]
     write = percent if first.plan.is_rate else number
     rows = tuple(
-        (one.system, *(figure.written(write, typeset) for _, figure in one.shown)) for one in results.primaries
+        (one.system, *(metric.written(write, typeset) for _, metric in one.shown)) for one in results.primaries
     )
     about = f"{first.plan.title}: {first.plan.primary_in_words}."
     about += f" This definition is {first.status}." if first.status else ""

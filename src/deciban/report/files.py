@@ -27,7 +27,7 @@ from deciban.workflows.partitions import Split
 from deciban.workflows.units import DEFAULT_FOLDS, HoldOut
 
 if TYPE_CHECKING:
-    from deciban.analysis import FusionFigures, Selection
+    from deciban.analysis import FusionMetrics, Selection
     from deciban.evaluation.saved import SavedSystem
     from deciban.workflows.model_files import AnyModel
     from deciban.workflows.quality import QualityFiles
@@ -375,9 +375,9 @@ def _with_worth(
 
     assert isinstance(page.model, ScoreModel)  # noqa: S101  # the caller checked that it is a fusion
     model, every, say = page.model, Compared(*train.trials), progress or (lambda _words: None)
-    figures = rows_of_model(model, every, Compared(*test.trials), say)
+    metrics = rows_of_model(model, every, Compared(*test.trials), say)
     selection = None if held is None else selected(every.source, model, held, every.options, say)
-    return replace(page, figures=figures, selection=selection)
+    return replace(page, metrics=metrics, selection=selection)
 
 
 _ABOUT = {"two-class": "two-class", "classes": "multiclass"}
@@ -392,7 +392,7 @@ def render(
     before: Any = None,
     train_before: Any = None,
     model: Model | None = None,
-    figures: FusionFigures | None = None,
+    metrics: FusionMetrics | None = None,
     selection: Selection | None = None,
 ) -> str:
     """Render results as one HTML page that works offline and without scripts.
@@ -411,7 +411,7 @@ def render(
         The same before calibration; for multiclass also before fusion. By default ``results.before``.
     model : Model, optional
         The calibration or fusion model; the page shows its settings, its parameters and the record of training.
-    figures : FusionFigures, optional
+    metrics : FusionMetrics, optional
         Metrics of a fusion and its systems, on training trials and optionally on others.
     selection : Selection, optional
         Systems of a two-class fusion in order of their contribution.
@@ -443,7 +443,7 @@ def render(
         before=shown.before if before is None else _as_results(before, "before"),
         train_before=None if train_before is None else _as_results(train_before, "train_before"),
         model=model,
-        figures=figures,
+        metrics=metrics,
         selection=selection,
         level=_level_of(shown),
     )

@@ -110,7 +110,7 @@ ROOM = 1_200_000
 
 def fitted(
     results: Results[Any],
-    figures: Sequence[str],
+    metrics: Sequence[str],
     details: Sequence[Any],
     numbers: Callable[[Sequence[Any], Any], list[dict[str, Any]]],
     room: int,
@@ -123,7 +123,7 @@ def fitted(
     ----------
     results : Results
         With or without conditions.
-    figures : sequence of str
+    metrics : sequence of str
         Attributes of evaluations for the map of conditions.
     details : sequence
         Levels of detail, in decreasing order: the first one with which all conditions fit is used.
@@ -151,7 +151,7 @@ def fitted(
                 "trials": dict(same[0].trials),
                 "where": _where(same[0], part.title, part.columns),
                 "why_none": next(filter(None, reasons), ""),
-                "figures": {name: [finite(getattr(one, name, None)) for one in found] for name in figures},
+                "figures": {name: [finite(getattr(one, name, None)) for one in found] for name in metrics},
                 "set": None,
             }
             rows.append((row, found))
@@ -245,7 +245,7 @@ def pair_data(results: Results[Any], found: Comparison | None) -> dict[str, Any]
 
 def _pair(pair: Pair, of: list[int]) -> dict[str, Any]:
     rows = []
-    for one in pair.figures:
+    for one in pair.metrics:
         first, second, difference = cells_of(one)
         bounds = (getattr(difference, name, "") for name in ("estimate", "bracket"))
         estimate, bracket = (text.replace("-", MINUS) for text in bounds)
@@ -504,7 +504,7 @@ def _kept(p_fa: FloatArray, p_miss: FloatArray, rates: FloatArray) -> Any:
 _LEAST_ROOM = 2_000
 """Least characters for the errors of a system in a condition at any prior."""
 
-_FIGURES = ("eer", "min_cllr", "cllr")
+_METRICS = ("eer", "min_cllr", "cllr")
 """Metrics of the map, besides costs at the operating point."""
 
 _WORDS: dict[str, str] = TEXTS["two-class"]["live"]["conditions"]
@@ -561,7 +561,7 @@ def condition_data(
 
     is_sure = any(one.uncertainty is not None for one in results.systems)
     known = fitted(
-        results, _FIGURES, (True, False) if is_sure else (False,), numbers, room, why_none=lambda x: _why_none(x, grid)
+        results, _METRICS, (True, False) if is_sure else (False,), numbers, room, why_none=lambda x: _why_none(x, grid)
     )
     if known is None and not own:
         return None
@@ -585,7 +585,7 @@ def _other(
         "trials": {"targets": first.n_tar, "non-targets": first.n_non},
         "where": None,
         "why_none": why_none,
-        "figures": {figure: [finite(getattr(one, figure)) for one in systems] for figure in _FIGURES},
+        "figures": {metric: [finite(getattr(one, metric)) for one in systems] for metric in _METRICS},
         "set": None,
     }
     if why_none:

@@ -27,7 +27,7 @@ from deciban.report.page import (
     with_conditions,
     worth_section,
 )
-from deciban.report.tables import MULTICLASS, Page, costs_of_classes, figures_of_classes, side_by_side
+from deciban.report.tables import MULTICLASS, Page, costs_of_classes, metrics_of_classes, side_by_side
 from deciban.tables.writers import count, number
 from deciban.types import IntArray
 
@@ -47,7 +47,7 @@ MOST_CLASSES = 30
 _MOST_DRAWN, _LOWEST = 30_000, -99.0
 """Log-likelihoods for the segments of all systems, and their lower limit."""
 
-_FIGURES = ("cllr", "min_cllr", "calibration_loss", "error_rate", "c_avg", "brier")
+_METRICS = ("cllr", "min_cllr", "calibration_loss", "error_rate", "c_avg", "brier")
 """Metrics of the map of conditions, at the prior of the evaluation."""
 
 _STEPS = (1, 4, 16, 0, -1)
@@ -105,12 +105,12 @@ def live_class_data(
                 "systems": [
                     {"name": plain(one.name), "color": color}
                     | (_charts(one, len(systems), has_matrix=has_matrix) if are_same else {})
-                    | ({**_system(one, kept), "sample": _sample(one, len(systems))} if has_matrix else _figures(one))
+                    | ({**_system(one, kept), "sample": _sample(one, len(systems))} if has_matrix else _metrics(one))
                     for one, color in zip(systems, colors, strict=True)
                 ],
             }
         ],
-        "figures": {name: [finite(getattr(one, name)) for one in results.systems] for name in _FIGURES},
+        "figures": {name: [finite(getattr(one, name)) for one in results.systems] for name in _METRICS},
         "forest": forest_of(systems) if len(systems) > MOST_CARDS else None,
         "compared": pair_data(results, compared),
     }
@@ -138,7 +138,7 @@ def class_condition_data(results: ClassResults, known: dict[str, Any], room: int
 
     def numbers(systems: Sequence[ClassEvaluation], step: int) -> list[dict[str, Any]]:
         own = [
-            _system(one, kept[_some(len(kept), step)], has_decisions=step > 0) if has_matrix else _figures(one)
+            _system(one, kept[_some(len(kept), step)], has_decisions=step > 0) if has_matrix else _metrics(one)
             for one in systems
         ]
         if step < 0 or not known["charts"]:
@@ -151,7 +151,7 @@ def class_condition_data(results: ClassResults, known: dict[str, Any], room: int
         ]
 
     n_systems = len(known["sets"][0]["systems"])
-    found = fitted(results, _FIGURES, _STEPS if has_matrix else _STEPS[-2:], numbers, room)
+    found = fitted(results, _METRICS, _STEPS if has_matrix else _STEPS[-2:], numbers, room)
     return None if found is None else {**found[0], "kept": _some(len(kept), max(found[1], 0)).tolist()}
 
 
@@ -260,7 +260,7 @@ def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True)
     briers = None if decided is None else [decided.brier(k, one.counts)[kept] for k in range(one.n_classes)]
     c_avg = one.curves.c_avg_at if has_decisions else None
     return {
-        **_figures(one),
+        **_metrics(one),
         "prior": one.prior.tolist(),
         "counts": one.counts.tolist(),
         "confusion": one.confusion.tolist(),
@@ -271,7 +271,7 @@ def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True)
     }
 
 
-def _figures(one: ClassEvaluation) -> dict[str, Any]:
+def _metrics(one: ClassEvaluation) -> dict[str, Any]:
     """Return metrics for any number of classes, without values at other priors of a class."""
     return {
         "error_rate": one.error_rate,
@@ -335,7 +335,7 @@ def multiclass_page(page: Page) -> str:
         has_matrix=bool(known and known["classes"]),
         subsets=[(one, color, _subsets(one)) for one, color in systems if one.subsets is not None],
         first=first,
-        summaries=[(name, side_by_side(some, [figures_of_classes(one) for one, _ in some])) for name, some in sides],
+        summaries=[(name, side_by_side(some, [metrics_of_classes(one) for one, _ in some])) for name, some in sides],
         costs=[
             (name, side_by_side(some, [costs_of_classes(one) for one, _ in some]))
             for name, some in (sides if len(first.points) > 1 else ())

@@ -291,11 +291,11 @@ def _drawn_of_model(model: Model, sides: Sequence[Side], page: page_tables.Page)
     """Draw the map of the model, and the weights of its training objective."""
     from deciban.calibration import Calibrator, rule_weighting
 
-    figures = []
+    metrics = []
     for side, _, before in sides:
         if isinstance(model, Calibrator) and before is not None and len(before.systems) == 1:
             drawing = plots.calibration_map(before.systems[0], {model.kind: model}, level=page.level)
-            figures.append(picture(drawing, page_tables.TWO_CLASS["calibration_map"], side, f"by {model.kind}"))
+            metrics.append(picture(drawing, page_tables.TWO_CLASS["calibration_map"], side, f"by {model.kind}"))
     points = dict.fromkeys(
         (point.p_target, point.c_miss, point.c_fa)
         for system in page.results.systems
@@ -305,8 +305,8 @@ def _drawn_of_model(model: Model, sides: Sequence[Side], page: page_tables.Page)
         rule = {name: step.settings[name] for name in ("alpha", "beta", "p_target") if name in step.settings}
         if len(rule) == 3:
             drawing = plots.omega(rule_weighting(**rule, operating_points=points))
-            figures.append(picture(drawing, page_tables.TWO_CLASS["omega"], "", "of the training objective"))
-    return figures
+            metrics.append(picture(drawing, page_tables.TWO_CLASS["omega"], "", "of the training objective"))
+    return metrics
 
 
 _MOST_ROWS = 60
@@ -492,7 +492,7 @@ def worth_section(page: page_tables.Page) -> dict[str, Any] | None:
         ``cells``: function that returns table cells of an evaluation or None; ``losses`` without each system on each
         set; ``drawn``: pictures.
     """
-    found, model = page.figures, page.model
+    found, model = page.metrics, page.model
     if found is None or found.whole is None or not isinstance(model, ScoreModel):
         return None
     about = [_FUSION["training"], _FUSION["rows"][_form_of(model)]]
@@ -503,10 +503,10 @@ def worth_section(page: page_tables.Page) -> dict[str, Any] | None:
         if any(getattr(one, "is_weighted", False) for one in (*found.dev, *found.eval))
         else []
     )
-    first = _figures(found.dev[0])
+    first = _metrics(found.dev[0])
 
     def cells(one: Any) -> list[str]:
-        return [MISSING] * (len(first) + 1) if one is None else [_n_trials(one), *_figures(one).values()]
+        return [MISSING] * (len(first) + 1) if one is None else [_n_trials(one), *_metrics(one).values()]
 
     from deciban.analysis.fusion import worth_of_systems  # loads all of training
 
@@ -550,11 +550,11 @@ def _objective_gain(analysis: FusionAnalysis) -> list[str]:
     return [_FUSION["objective"].format(number(own, 5), number(best.penalized_objective, 5), best.name)]
 
 
-def _figures(one: Any) -> dict[str, str]:
+def _metrics(one: Any) -> dict[str, str]:
     """Return some metrics of an evaluation by their names."""
     is_multiclass = one.kind == "classes"
     shown = _SHOWN_OF_CLASSES if is_multiclass else _SHOWN
-    known = {name: text for name, text in page_tables.figures_in_words(one).items() if name.startswith(shown)}
+    known = {name: text for name, text in page_tables.metrics_in_words(one).items() if name.startswith(shown)}
     return {name: text for name, text in known.items() if is_multiclass or not name.endswith(page_tables.CORRECTED)}
 
 

@@ -27,12 +27,12 @@ from deciban.errors import InputError
 from deciban.evaluation.metrics import METRICS, Metric, metric_of
 from deciban.evaluation.one_system import WithInterval, are_corrected, caption_of, corrected_of, optimism_in_words
 from deciban.evaluation.two_class import prior_name
-from deciban.evaluation.uncertainty import Figure as SureFigure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.io.source import TwoFiles, described
 from deciban.tables.writers import MINUS, MISSING, count, number, percent, sure
 
 if TYPE_CHECKING:
-    from deciban.analysis import FusionFigures, Selection
+    from deciban.analysis import FusionMetrics, Selection
     from deciban.evaluation import ClassEvaluation, Evaluation, PointResult, Results
     from deciban.evaluation.saved import SavedSystem
     from deciban.evaluation.spoofing import SpoofingResults
@@ -166,7 +166,7 @@ class Page:
     before: Results[Any] | None = None
     train_before: Results[Any] | None = None
     model: Model | None = None
-    figures: FusionFigures | None = None
+    metrics: FusionMetrics | None = None
     selection: Selection | None = None
     level: float | None = LEVEL
     provenance: Provenance | None = None
@@ -205,7 +205,7 @@ def date_written() -> str:
         ) from error
 
 
-def definition_of(figure: str, terms: Iterable[str]) -> str:
+def definition_of(metric: str, terms: Iterable[str]) -> str:
     """Return the term under which a page defines a metric; empty if there is none.
 
     Examples
@@ -216,7 +216,7 @@ def definition_of(figure: str, terms: Iterable[str]) -> str:
     >>> definition_of("C_avg at 0.5, minimum", terms), definition_of("EER (ROCCH)", terms)
     ('min C_avg', 'EER (ROCCH)')
     """
-    words = figure.casefold()
+    words = metric.casefold()
     if words.endswith("minimum"):
         words = f"min {words}"
     found = [term for term in terms if term.casefold() in words]
@@ -275,14 +275,14 @@ class SideBySide:
         return any(isinstance(cell, WithInterval) for _, cells in self.lines for cell in cells)
 
 
-def side_by_side(systems: Sequence[tuple[Any, str]], figures: Sequence[Mapping[str, str]]) -> list[SideBySide]:
+def side_by_side(systems: Sequence[tuple[Any, str]], metrics: Sequence[Mapping[str, str]]) -> list[SideBySide]:
     """Return tables with metrics in rows, since there are more metrics than fit side by side.
 
     Parameters
     ----------
     systems : sequence of (evaluation, str)
         Each with its colour.
-    figures : sequence of mapping of str to str
+    metrics : sequence of mapping of str to str
         The metrics of each system by name; a system can lack some.
 
     Returns
@@ -297,33 +297,33 @@ def side_by_side(systems: Sequence[tuple[Any, str]], figures: Sequence[Mapping[s
     >>> one.lines
     (('EER', ('1', '3')), ('Cllr', ('2', '4')))
     """
-    names, made = max(figures, key=len), []
+    names, made = max(metrics, key=len), []
     for start in range(0, len(systems), _SIDE_BY_SIDE):
         end = start + _SIDE_BY_SIDE
-        lines = tuple((name, tuple(own.get(name, MISSING) for own in figures[start:end])) for name in names)
+        lines = tuple((name, tuple(own.get(name, MISSING) for own in metrics[start:end])) for name in names)
         made.append(SideBySide(systems[start:end], lines))
     return made
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class MetricCell:
     """A number of a system with its name and format; None if there is no such number.
 
-    If it has an interval, ``figure`` is the key of the interval.
+    If it has an interval, ``metric`` is the key of the interval.
     """
 
     name: str
     value: float | None
     write: Callable[[float], str]
     system: Evaluation
-    figure: SureFigure = ""
+    metric: MetricKey = ""
 
     @property
     def text(self) -> str:
         """The number as shown in tables."""
         if self.value is None:
             return MISSING
-        return sure(self.write(self.value), self.system, self.figure)
+        return sure(self.write(self.value), self.system, self.metric)
 
 
 def before_and_after(results: Results, before: Results | None) -> tuple[Evaluation, ...]:
@@ -362,48 +362,48 @@ def points_of(systems: Sequence[Evaluation]) -> list[str]:
 def summary(systems: Sequence[Evaluation]) -> list[dict[str, str]]:
     """Return the metrics of each system by name; minDCF and actDCF at each of `points_of`, then their means."""
     points, corrected = points_of(systems), are_corrected(systems)
-    return [{one.name: one.text for one in figures_of(system, points, corrected=corrected)} for system in systems]
+    return [{one.name: one.text for one in metrics_of(system, points, corrected=corrected)} for system in systems]
 
 
-def figures_of(system: Evaluation, points: Sequence[str], *, corrected: bool = False) -> list[Figure]:
+def metrics_of(system: Evaluation, points: Sequence[str], *, corrected: bool = False) -> list[MetricCell]:
     """Return all metrics of a system, with costs at these points; optionally with corrected minima."""
-    figures = _figures_of(system, points)
+    metrics = _metrics_of(system, points)
     return (
-        [one for figure in figures for one in (figure, _corrected(figure)) if one is not None] if corrected else figures
+        [one for metric in metrics for one in (metric, _corrected(metric)) if one is not None] if corrected else metrics
     )
 
 
-def _corrected(minimum: Figure) -> Figure | None:
+def _corrected(minimum: MetricCell) -> MetricCell | None:
     """Return the corrected value of a minimum on new units; None for other metrics."""
-    if not metric_of(minimum.figure).is_minimum:
+    if not metric_of(minimum.metric).is_minimum:
         return None
-    value = corrected_of(minimum.system, minimum.figure)
-    return Figure(f"{minimum.name}{CORRECTED}", value, minimum.write, minimum.system)
+    value = corrected_of(minimum.system, minimum.metric)
+    return MetricCell(f"{minimum.name}{CORRECTED}", value, minimum.write, minimum.system)
 
 
-def _figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
+def _metrics_of(system: Evaluation, points: Sequence[str]) -> list[MetricCell]:
     costs = {str(point): (k, point.min_dcf, point.act_dcf) for k, point in enumerate(system.operating_points)}
-    made = partial(Figure, system=system)
+    made = partial(MetricCell, system=system)
     eer, *others = (
-        made(one.label, system.value(one.name), _writer(one), figure=one.name)
+        made(one.label, system.value(one.name), _writer(one), metric=one.name)
         for one in METRICS
         if system.kind in one.kinds and one.per == "system" and not one.name.startswith("mean_")
     )
     rows = [eer]
     for point in points:
         k, least, actual = costs.get(point, (-1, None, None))
-        rows += [made(f"minDCF, {point}", least, number, figure=("min_dcf", k))]
-        rows += [made(f"actDCF, {point}", actual, number, figure=("act_dcf", k))]
+        rows += [made(f"minDCF, {point}", least, number, metric=("min_dcf", k))]
+        rows += [made(f"actDCF, {point}", actual, number, metric=("act_dcf", k))]
     if len(points) > 1:
-        rows += [made("minDCF, mean over points", system.mean_min_dcf, number, figure="mean_min_dcf")]
-        rows += [made("actDCF, mean over points", system.mean_act_dcf, number, figure="mean_act_dcf")]
+        rows += [made("minDCF, mean over points", system.mean_min_dcf, number, metric="mean_min_dcf")]
+        rows += [made("actDCF, mean over points", system.mean_act_dcf, number, metric="mean_act_dcf")]
     return [
         *rows,
         *others,
         *_by_own_rule(system),
         made("targets", system.n_tar, count),
         made("non-targets", system.n_non, count),
-        made("tied across classes", system.n_tied, count, figure="n_tied"),
+        made("tied across classes", system.n_tied, count, metric="n_tied"),
     ]
 
 
@@ -411,14 +411,16 @@ def _writer(metric: Metric) -> Callable[[float], str]:
     return percent if metric.in_percent else partial(number, digits=metric.digits)
 
 
-def _by_own_rule(system: Evaluation) -> Iterator[Figure]:
+def _by_own_rule(system: Evaluation) -> Iterator[MetricCell]:
     """Yield costs by a custom rule, at each prior of the operating points."""
     for k, found in enumerate(system.rule_costs):
         at, numbers = f", prior {found.p_target:g}", found.to_dict()
         for one in METRICS:
             if one.per == "rule prior":
-                yield Figure(f"{one.label}{at}", numbers[one.json[1]], _writer(one), system, (one.name, k))
-        yield Figure(f"without scores by the custom rule{at}", found.told.entropy, partial(number, digits=4), system)
+                yield MetricCell(f"{one.label}{at}", numbers[one.json[1]], _writer(one), system, (one.name, k))
+        yield MetricCell(
+            f"without scores by the custom rule{at}", found.told.entropy, partial(number, digits=4), system
+        )
 
 
 def errors(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
@@ -475,7 +477,7 @@ class ComparedPair:
         """Yield the name of every system, with a row for each metric: its cells in all sets, then the difference."""
         for color, *systems in zip(colors, *self.sets, strict=True):
             points = points_of(systems)
-            columns = [figures_of(system, points, corrected=are_corrected(systems)) for system in systems]
+            columns = [metrics_of(system, points, corrected=are_corrected(systems)) for system in systems]
             lines = [
                 Row(row[-1].name, color, (*(one.text for one in row), _difference(row[self.base], row[-1])))
                 for row in zip(*columns, strict=True)
@@ -513,7 +515,7 @@ def compare(
     return ComparedPair(words[0], words[1], tuple(sets), tuple(sets.values()), words[2])
 
 
-def _difference(base: Figure, last: Figure) -> str:
+def _difference(base: MetricCell, last: MetricCell) -> str:
     if last.name in _SIZES or base.value is None or last.value is None:
         return ""
     change = last.value - base.value
@@ -524,7 +526,7 @@ def _difference(base: Figure, last: Figure) -> str:
     return text if text == last.write(0.0).replace(" %", " pp") else sign + text
 
 
-def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
+def metrics_of_classes(one: ClassEvaluation) -> dict[str, str]:
     """Return the metrics of a system by name; with several costs, their mean."""
     several = len(one.points) > 1
     found = {"segments": count(float(one.counts.sum())), **(_mean_cost(one) if several else _cost(one, 0))}
@@ -564,6 +566,6 @@ def _cost(one: ClassEvaluation, k: int) -> dict[str, str]:
     }
 
 
-def figures_in_words(one: Any) -> dict[str, str]:
+def metrics_in_words(one: Any) -> dict[str, str]:
     """Return the metrics of an evaluation of either kind as text, by their names on pages."""
-    return figures_of_classes(one) if one.kind == "classes" else summary([one])[0]
+    return metrics_of_classes(one) if one.kind == "classes" else summary([one])[0]

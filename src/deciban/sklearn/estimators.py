@@ -26,7 +26,7 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import InputError
-from deciban.trials.sources import Chunk
+from deciban.trials.sources import Batch
 from deciban.types import AnyArray, FloatArray, Priors, Units, Weights
 
 
@@ -288,22 +288,22 @@ def scorer(metric: Callable[..., float], **options: Any) -> Any:
 class _Metric:
     """A metric for scorers: the decision function always favours the larger label."""
 
-    figure: Callable[..., float]
+    metric: Callable[..., float]
 
     @property
     def __name__(self) -> str:
-        return str(getattr(self.figure, "__name__", self.figure))
+        return str(getattr(self.metric, "__name__", self.metric))
 
     def __call__(self, y_true: ArrayLike, score: ArrayLike, *, sample_weight: Any = None, **options: Any) -> float:
         if options.get("pos_label") is None:
             larger = two_classes(y_true, "y_true")[1]
-            if self.figure in _OF_POINTS and target_label(y_true, None, "y_true") != larger:
+            if self.metric in _OF_POINTS and target_label(y_true, None, "y_true") != larger:
                 raise InputError(
                     "pos_label: costs depend on the label of the targets, and scikit-learn uses "
                     f"{larger!r}. Pass it explicitly: scorer({self.__name__}, pos_label=...)."
                 )
             options["pos_label"] = larger
-        return self.figure(y_true, score, sample_weight=sample_weight, **options)
+        return self.metric(y_true, score, sample_weight=sample_weight, **options)
 
 
 _OF_POINTS = (dcf, min_dcf)
@@ -364,7 +364,7 @@ def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: Weights, pos_l
         )
     is_target = label == target_label(label, pos_label, "y_true")
     weight = _validate.weights(sample_weight, len(scores), "sample_weight")
-    return Chunk((scores,), is_target, weight=weight).as_sets()
+    return Batch((scores,), is_target, weight=weight).as_sets()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import pyarrow as pa
 from deciban.errors import InputError, one_line
 from deciban.evaluation.metrics import METRICS, Metric
 from deciban.evaluation.one_system import Tabular, shown_interval
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.tables.results import TableConsole
 from deciban.tables.writers import Table, bare
 from deciban.trials.frames import require_library
@@ -73,7 +73,7 @@ def _rows(one: Any, found: Mapping[str, Any], by: str) -> list[dict[str, Any]]:
 def _class_rows(one: Any, found: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not getattr(one, "classes", ()):
         raise InputError(f"by: the scores of {one.name} have two classes. Use by='system' or by='point'.")
-    detectors = {figures.pop("target"): figures for figures in found["detectors"]}
+    detectors = {metrics.pop("target"): metrics for metrics in found["detectors"]}
     rows = zip(one.classes, found["counts"], found["class_error_rates"], strict=True)
     none = dict.fromkeys(next(iter(detectors.values()), {}))
     return [
@@ -209,14 +209,14 @@ def metric_table(result: Tabular) -> MetricTable:
     return MetricTable(rows)
 
 
-def _row(name: str, condition: str, metric: Metric, key: Figure, place: str, value: float, one: Any) -> MetricRow:  # noqa: PLR0917
+def _row(name: str, condition: str, metric: Metric, key: MetricKey, place: str, value: float, one: Any) -> MetricRow:  # noqa: PLR0917
     found = shown_interval(one, key)
     if found is None:
         return MetricRow(name, condition, metric.name, place, value, None, None, None)
     return MetricRow(name, condition, metric.name, place, value, found.low, found.high, found.corrected)
 
 
-def _values(metric: Metric, one: Any, lists: dict[str, Any]) -> Iterator[tuple[Figure, str, float]]:
+def _values(metric: Metric, one: Any, lists: dict[str, Any]) -> Iterator[tuple[MetricKey, str, float]]:
     """Yield key, place and value of a metric; `lists` caches the JSON of the system."""
     if metric.per == "system":
         if metric.name.startswith("mean_") or hasattr(one, metric.name):
@@ -328,7 +328,7 @@ def log_to(
         start = f"{folder}/{re.sub(r'[^0-9A-Za-z._-]', '-', prefix)}"
         pictures = {name: Path(f"{start}{name}.png") for name in (_CURVES[result.kind] if curves else ())}
         for name, path in pictures.items():
-            getattr(result.plot, name)().figure.savefig(path)
+            getattr(result.plot, name)().metric.savefig(path)
         log(metrics | {prefix + name: image(str(path)) for name, path in pictures.items() if image})
         kept = [] if image else [*pictures.values()]
         if page:

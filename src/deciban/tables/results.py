@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # lists of formats need no metrics
     from deciban.evaluation import ClassEvaluation, Evaluation
     from deciban.evaluation.decided import DecisionEvaluation
     from deciban.evaluation.preset_table import Primary
-    from deciban.evaluation.uncertainty import Figure
+    from deciban.evaluation.uncertainty import MetricKey
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """If there are more classes than the first number, tables show the second number, with the highest error rates."""
@@ -204,12 +204,12 @@ def _unless_raw(cell: Callable[[Any], str], one: Any) -> str:
     return cell(one) if has_llrs(one) else "-"
 
 
-def _is_told(key: Figure, first: Any) -> bool:
+def _is_told(key: MetricKey, first: Any) -> bool:
     """Return False for the cross-entropy at the flat prior, which is Cllr in nats."""
     return key != "cross_entropy" or not first.has_flat_prior
 
 
-def cell_of(key: Figure, one: Any) -> str:
+def cell_of(key: MetricKey, one: Any) -> str:
     """Format a metric of a system with its interval; a cross-entropy with the entropy of the prior."""
     text = metric_of(key).text(one.value(key))
     if key == "cross_entropy":
@@ -354,11 +354,11 @@ def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
     digits = {"cost": 4, "min_cost": 4, "cllr": 3, "min_cllr": 3, "calibration_loss": 3}
     rows, detectors = list[Sequence[str]](), one.detectors
     for name, n, rate in ((one.classes[k], one.counts[k], one.class_error_rates[k]) for k in shown):
-        figures = detectors.get(name, {})
+        metrics = detectors.get(name, {})
         cells = [
-            with_interval(number(figures[which], digits[which]), one, ("detectors", name, which))
+            with_interval(number(metrics[which], digits[which]), one, ("detectors", name, which))
             for which in digits
-            if which in figures
+            if which in metrics
         ]
         rows.append((name, amount(n), with_interval(percent(rate), one, ("class_error_rates", name)), *cells))
     return table(["class", "segments", "error rate", "cost", "min cost", "Cllr", "min Cllr", "calibration loss"], rows)
@@ -369,38 +369,38 @@ def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int], *, apart:
 
     Metrics with intervals are in separate rows, because one row would not fit the window.
     """
-    rows, held = list[Sequence[str]](), _figures_of_classes(systems, shown)
+    rows, held = list[Sequence[str]](), _metrics_of_classes(systems, shown)
     if apart:
-        for name, n, figures in held:
-            columns = [figures.get(figure, [""] * len(systems)) for figure in _FIGURES_OF_A_CLASS]
+        for name, n, metrics in held:
+            columns = [metrics.get(metric, [""] * len(systems)) for metric in _METRICS_OF_A_CLASS]
             rows.append((name, n, *(cell for cells in zip(*columns, strict=True) for cell in cells)))
-        headings = [f"{one.name}: {what}" for one in systems for what in _FIGURES_OF_A_CLASS]
+        headings = [f"{one.name}: {what}" for one in systems for what in _METRICS_OF_A_CLASS]
         return table(["class", "segments", *headings], rows)
-    if not any(has_intervals(cells) for _, _, figures in held for cells in figures.values()):
-        for name, n, figures in held:
-            rate, *costs = figures.values()
+    if not any(has_intervals(cells) for _, _, metrics in held for cells in metrics.values()):
+        for name, n, metrics in held:
+            rate, *costs = metrics.values()
             cells = [f"{text}  {x} ({least})" for text, x, least in zip(rate, *costs, strict=True)] if costs else rate
             rows.append((name, n, *cells))
         return table(["class", "segments", *(one.name for one in systems)], rows)
     width = max(len("segments"), *(len(n) for _, n, _ in held))
-    for name, n, figures in held:
-        for at, (figure, cells) in enumerate(figures.items()):
+    for name, n, metrics in held:
+        for at, (metric, cells) in enumerate(metrics.items()):
             about = (name, f"{n:>{width}}") if at == 0 else ("", "")
-            rows.append((*about, figure, *cells))
+            rows.append((*about, metric, *cells))
     return table(["class", "segments", "", *(one.name for one in systems)], rows, n_left=3)
 
 
-_FIGURES_OF_A_CLASS = ("error rate", "Cllr", "min Cllr")
+_METRICS_OF_A_CLASS = ("error rate", "Cllr", "min Cllr")
 
 
-def _figures_of_classes(
+def _metrics_of_classes(
     systems: Sequence[ClassEvaluation], shown: Sequence[int]
 ) -> list[tuple[str, str, dict[str, list[str]]]]:
     """Return name and size of each class, and its cells by metric; out-of-set classes have no detection metrics."""
     found, detectors = list[tuple[str, str, dict[str, list[str]]]](), [one.detectors for one in systems]
     for k in shown:
-        name, figure = systems[0].classes[k], ("class_error_rates", systems[0].classes[k])
-        cells = {"error rate": [with_interval(percent(one.class_error_rates[k]), one, figure) for one in systems]}
+        name, metric = systems[0].classes[k], ("class_error_rates", systems[0].classes[k])
+        cells = {"error rate": [with_interval(percent(one.class_error_rates[k]), one, metric) for one in systems]}
         for heading, which in (("Cllr", "cllr"), ("min Cllr", "min_cllr")) if name in detectors[0] else ():
             costs = (number(one[name][which]) for one in detectors)
             place = ("detectors", name, which)
@@ -496,7 +496,7 @@ def print_primaries(results: Any, out: Console) -> None:
     out.print("")
     say(out, f"{plan.name}: {plan.primary_in_words}", "bold")
     write = percent if plan.is_rate else number
-    rows = [(one.system, *(figure.written(write) for _, figure in one.shown)) for one in results.primaries]
+    rows = [(one.system, *(metric.written(write) for _, metric in one.shown)) for one in results.primaries]
     caption = f"definition of {plan.name}: {first.status}" if first.status else ""
     out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption=caption))
     say_all(out, dict.fromkeys(line for one in results.primaries for line in one.remarks), "yellow")

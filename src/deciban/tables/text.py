@@ -39,7 +39,7 @@ from deciban.tables.results import (
 from deciban.tables.writers import STYLES, UNLIMITED, WRITERS, Table
 
 if TYPE_CHECKING:
-    from deciban.analysis import FigureRow, Selection
+    from deciban.analysis import FusionRow, Selection
     from deciban.analysis.comparison import Comparison
     from deciban.evaluation import Evaluation
     from deciban.models.score_model import ParameterRow
@@ -191,7 +191,7 @@ def columns_of_weights(rows: Sequence[ParameterRow]) -> tuple[list[str], list[tu
     return ["", "weight", "standard error", "on standardized scores"], cells
 
 
-def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out: Console) -> None:
+def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out: Console) -> None:
     """Print the metrics of one set of trials.
 
     Notes on single and leave-one-out systems are omitted, because they repeat the notes on the fusion.
@@ -331,7 +331,7 @@ def condition_table(
 
 def _remarks(part: ByConditions) -> list[str]:
     """Return remarks on conditions without metrics and on conditions with few errors."""
-    found = part.without_figures
+    found = part.without_metrics
     few = [
         one.name
         for one in part.conditions
@@ -436,8 +436,8 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
         for one, found in ((one, one.requested.eer_conventions) for one in systems)
     ]
     meanings = [(name, EER_CONVENTIONS[name].definition, EER_CONVENTIONS[name].tools) for name in names]
-    figures = table(["system", *names], rows, caption=captioned("EER by convention", systems))
-    return figures, table(["EER", "definition", "as in"], meanings, prose=(1, 2))
+    metrics = table(["system", *names], rows, caption=captioned("EER by convention", systems))
+    return metrics, table(["EER", "definition", "as in"], meanings, prose=(1, 2))
 
 
 def leads_with_rates(results: Results[Any]) -> bool:
@@ -494,7 +494,7 @@ def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
             one.name,
             f"{found.p_target:g}",
             what,
-            *(with_interval(number(parts[name], 4), one, (figure.format(rule), k)) for name, figure in _PARTS.items()),
+            *(with_interval(number(parts[name], 4), one, (metric.format(rule), k)) for name, metric in _PARTS.items()),
         )
         for one in systems
         for k, found in enumerate(one.requested.posterior_scores)
@@ -510,12 +510,12 @@ def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
 
 def rule_table(named: Sequence[tuple[Sequence[str], Evaluation]], headings: Sequence[str] = ("system",)) -> Any:
     """Return a table of the costs by a custom scoring rule; None without such a rule."""
-    figures = "cost", "calibration_loss", "minimum", "information"
+    metrics = "cost", "calibration_loss", "minimum", "information"
     rows = [
         (
             *names,
             f"{found.p_target:g}",
-            *(with_interval(number(found.to_dict()[figure], 4), one, (f"rule_{figure}", k)) for figure in figures),
+            *(with_interval(number(found.to_dict()[metric], 4), one, (f"rule_{metric}", k)) for metric in metrics),
             number(found.told.entropy, 4),
         )
         for names, one in named

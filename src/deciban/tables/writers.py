@@ -20,7 +20,7 @@ from rich.text import Text
 
 from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.one_system import PERCENT, OneSystem, WithInterval, corrected_of, with_interval
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 
 LONGEST_WORD = 14
 """Maximum width of a word in a heading; longer words are broken."""
@@ -93,7 +93,7 @@ def with_corrected(columns: Mapping[str, Cell], systems: Sequence[OneSystem]) ->
     return found
 
 
-def heading_of(key: Figure, one: OneSystem) -> str:
+def heading_of(key: MetricKey, one: OneSystem) -> str:
     """Return the label of a metric; at a two-class operating point with the point in the syntax of ``--dcf``."""
     label = metric_of(key).label
     if isinstance(key, str) or one.kind != "two-class":
@@ -103,7 +103,7 @@ def heading_of(key: Figure, one: OneSystem) -> str:
     return f"{label}({point.p_target:.6g}{costs})"
 
 
-def corrected_cell(key: Figure, one: OneSystem) -> str:
+def corrected_cell(key: MetricKey, one: OneSystem) -> str:
     """Return the cell of a corrected minimum: its expected value on new units."""
     value = corrected_of(one, key)
     return "-" if value is None else metric_of(key).text(value)
@@ -257,13 +257,13 @@ def grids(table: Table, width: int) -> Iterator[Grid]:
                 yield _grid(shown, range(len(widths)), dict(enumerate(widths)))
                 return
     _, wrapped = _widths(table)
-    figures = wrapped[n_left:]
-    room = width - sum(figures) - _GAP * len(figures)
+    metrics = wrapped[n_left:]
+    room = width - sum(metrics) - _GAP * len(metrics)
     names = _folded(wrapped[:n_left], room)
     if sum(names) + _GAP * (n_left - 1) > room:
-        names = _folded(wrapped[:n_left], max(width // 2, width - max(figures, default=0) - _GAP))
-        names = _folded(names, width // 2) if sum(figures) + _GAP * len(figures) > width // 2 else names
-    widths = [*names, *figures]
+        names = _folded(wrapped[:n_left], max(width // 2, width - max(metrics, default=0) - _GAP))
+        names = _folded(names, width // 2) if sum(metrics) + _GAP * len(metrics) > width // 2 else names
+    widths = [*names, *metrics]
     room = width - sum(names) - _GAP * (n_left - 1)
     block = list[int]()
     for k in range(n_left, n_columns):
@@ -554,9 +554,9 @@ def typeset(text: str) -> str:
     return text.replace("-", MINUS)
 
 
-def sure(text: str, one: Any, figure: Any) -> str:
+def sure(text: str, one: Any, metric: Any) -> str:
     """Append the interval of a metric to its text, if it has one."""
-    return with_interval(text, one, figure, lambda bound: typeset(bound).replace("inf", "∞"))
+    return with_interval(text, one, metric, lambda bound: typeset(bound).replace("inf", "∞"))
 
 
 def percent(fraction: float) -> str:

@@ -176,7 +176,7 @@ ROW = ("row",)
 """Identifiers of a trial: two names, two names and a channel, one name, or (without names) its row."""
 
 
-_CHUNK = 1 << 16
+_BATCH = 1 << 16
 
 
 _FEW = 16
@@ -349,8 +349,8 @@ class Trials(Frozen):
         if len(places) == 1:
             return places[0][self.listed[0]]
         combined = np.empty(len(self), np.int64)
-        for start in range(0, len(self), _CHUNK):  # batches that fit in the cache
-            part = slice(start, start + _CHUNK)
+        for start in range(0, len(self), _BATCH):  # batches that fit in the cache
+            part = slice(start, start + _BATCH)
             combined[part] = places[0][self.listed[0][part]]
             unknown = combined[part] < 0
             for place, codes, theirs in zip(places[1:], self.listed[1:], other.names[1:], strict=True):

@@ -83,7 +83,7 @@ def _of_strings(column: pa.DictionaryArray) -> pa.Array:
 
 
 def _in_one_batch(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Concatenate the chunks of a column; text that is too long for one array is dictionary-encoded first."""
+    """Concatenate the arrays of a column; text that is too long for one array is dictionary-encoded first."""
     if column.nbytes >= _LARGEST_TEXT and is_text(column.type):
         column = column.cast(pa.large_string()) if column.type == pa.string_view() else column
         column = column.dictionary_encode()
@@ -217,7 +217,7 @@ WORTHWHILE = 1 << 17
 _LONGEST = 512
 """Longest name in bytes for fingerprints, which take one pass for every eight bytes."""
 
-_CHUNK = 1 << 16
+_BATCH = 1 << 16
 _SAMPLE = 1 << 10
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
@@ -254,11 +254,11 @@ def find_names(names: pa.Array, among: pa.Array) -> IntArray | None:
     found[own] = order[np.minimum(np.searchsorted(theirs, mine[own]), len(theirs) - 1)]
 
     def forget_others(start: int) -> None:
-        part = found[start : start + _CHUNK]
+        part = found[start : start + _BATCH]
         same = pc.equal(names.slice(start, len(part)), among.take(of_numpy(part)))
         part[~to_numpy(same)] = -1
 
-    _in_chunks(forget_others, len(found))
+    _in_batches(forget_others, len(found))
     return found
 
 
@@ -289,10 +289,10 @@ def fingerprints(names: pa.Array) -> Words:
     prints = np.empty(len(names), np.uint64)
 
     def fill(start: int) -> None:
-        chunk = ends[start : start + _CHUNK + 1]
-        prints[start : start + _CHUNK] = _prints(data[chunk[0] : chunk[-1]], chunk[:-1] - chunk[0], np.diff(chunk))
+        batch = ends[start : start + _BATCH + 1]
+        prints[start : start + _BATCH] = _prints(data[batch[0] : batch[-1]], batch[:-1] - batch[0], np.diff(batch))
 
-    _in_chunks(fill, len(names))
+    _in_batches(fill, len(names))
     return prints
 
 
@@ -318,10 +318,10 @@ def _prints(data: AnyArray, starts: IntArray, lengths: IntArray) -> Words:
     return prints
 
 
-def _in_chunks(job: Callable[[int], None], n: int) -> None:
+def _in_batches(job: Callable[[int], None], n: int) -> None:
     """Call a function for the start of each batch, in two threads; array operations release the interpreter lock."""
     with ThreadPoolExecutor(2) as pool:
-        for _ in pool.map(job, range(0, n, _CHUNK)):
+        for _ in pool.map(job, range(0, n, _BATCH)):
             pass
 
 

@@ -37,7 +37,7 @@ class TrialFields:
         Indices of the systems whose scores are read.
     truth, units, weight : bool
     quality : tuple of str
-        Arguments of fusions, as in `Chunk`.
+        Arguments of fusions, as in `Batch`.
     names : bool
         Numbers for the names of both sides.
     groups : bool
@@ -60,7 +60,7 @@ class TrialFields:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chunk:
+class Batch:
     """A batch of trials, in most cases all trials of one partition.
 
     Attributes
@@ -119,7 +119,7 @@ class Chunk:
         return stacked(self.scores)
 
     @property
-    def counting(self) -> Chunk:
+    def counting(self) -> Batch:
         """The trials of positive weight; others do not define or join units."""
         if self.weight is None or np.all(self.weight > 0):
             return self
@@ -136,10 +136,10 @@ class Chunk:
         (tar, tar_weights), (non, non_weights) = self.by_class(score)
         return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
 
-    def take(self, rows: AnyArray) -> Chunk:
+    def take(self, rows: AnyArray) -> Batch:
         """Select trials by row number or by a mask."""
         together = self.scores.together if isinstance(self.scores, Columns) else None
-        return Chunk(
+        return Batch(
             tuple(one[rows] for one in self.scores) if together is None else Columns.of(together[rows]),
             None if self.truth is None else self.truth[rows],
             None if self.units is None else self.units.take(rows),
@@ -204,12 +204,12 @@ class SourcePartition(ABC):
     n_rows: int
 
     @property
-    def batch(self) -> Chunk | None:
+    def batch(self) -> Batch | None:
         """The trials of the partition, if they are in memory."""
         return None
 
     @abstractmethod
-    def read(self, wanted: TrialFields) -> Chunk:
+    def read(self, wanted: TrialFields) -> Batch:
         """Read the trials.
 
         Raises
@@ -225,26 +225,26 @@ class LoadedPartition(SourcePartition):
 
     Attributes
     ----------
-    chunk : Chunk
+    loaded : Batch
     name : str
     """
 
-    chunk: Chunk
+    loaded: Batch
     name: str
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
         """See `SourcePartition`."""
-        return 0 if self.chunk.truth is None else len(self.chunk.truth)
+        return 0 if self.loaded.truth is None else len(self.loaded.truth)
 
     @property
-    def batch(self) -> Chunk:
+    def batch(self) -> Batch:
         """See `SourcePartition.batch`."""
-        return self.chunk
+        return self.loaded
 
-    def read(self, wanted: TrialFields) -> Chunk:
+    def read(self, wanted: TrialFields) -> Batch:
         """See `SourcePartition.read`."""
-        found = self.chunk
+        found = self.loaded
         is_all = wanted.systems == tuple(range(len(found.scores)))
         return replace(
             found,
@@ -255,7 +255,7 @@ class LoadedPartition(SourcePartition):
         )
 
 
-Step: TypeAlias = Callable[[Any, TrialFields], Chunk]
+Step: TypeAlias = Callable[[Any, TrialFields], Batch]
 """Function that reads a partition and changes or selects its trials: of a module, or a `functools.partial` of one."""
 
 
@@ -280,7 +280,7 @@ class MappedPartition(SourcePartition):
         """See `SourcePartition`."""
         return self.partition.n_rows
 
-    def read(self, wanted: TrialFields) -> Chunk:
+    def read(self, wanted: TrialFields) -> Batch:
         """Read the trials; see `SourcePartition.read`."""
         return self.step(self.partition, wanted)
 
@@ -294,7 +294,7 @@ def changed(name: str) -> FormatError:
 
 
 @dataclass(frozen=True, eq=False)
-class ShardSource:
+class TrialSource:
     """A list of partitions of trials, with their description.
 
     Attributes
@@ -316,7 +316,7 @@ class ShardSource:
     sides : tuple of str
         Sides with names of speakers: enrolment and test, perhaps with a channel.
     quality : tuple of str
-        The available quality measures, as in `Chunk`.
+        The available quality measures, as in `Batch`.
     messages : tuple of Message
         Messages about input and assumptions.
     paths : tuple
@@ -332,7 +332,7 @@ class ShardSource:
         Columns or sides by whose names trials are held out together. Empty if each trial is held out alone, None if
         not requested.
     conditions : tuple of str
-        The requested columns and sides that can split trials, in the order of `Chunk.conditions`.
+        The requested columns and sides that can split trials, in the order of `Batch.conditions`.
     columns : tuple of str
         All columns and sides that can split trials.
     names : tuple of str
@@ -376,7 +376,7 @@ class ShardSource:
     renamed: Any = None
 
     @property
-    def batch(self) -> Chunk | None:
+    def batch(self) -> Batch | None:
         """The trials, if they are in memory; otherwise None."""
         return self.partitions[0].batch if len(self.partitions) == 1 else None
 
@@ -386,7 +386,7 @@ class ShardSource:
         return None if self.batch is None else self.batch.units
 
     @property
-    def held(self) -> Chunk:
+    def held(self) -> Batch:
         """The trials of a source that must be in memory."""
         assert self.batch is not None  # noqa: S101
         return self.batch
@@ -405,11 +405,11 @@ class ShardSource:
         """Return the kind of the scores."""
         return "classes" if self.classes else "two-class"
 
-    def as_source(self, _options: object, _progress: object = None) -> ShardSource:
+    def as_source(self, _options: object, _progress: object = None) -> TrialSource:
         """Return the source itself; see `deciban.workflows.inputs.Opened`."""
         return self
 
-    def in_order_of(self, _classes: Sequence[str]) -> ShardSource:
+    def in_order_of(self, _classes: Sequence[str]) -> TrialSource:
         """Return the source itself; it keeps its own order of classes."""
         return self
 
@@ -425,7 +425,7 @@ class ShardSource:
         """Return an empty tuple, because the systems of a source are paired."""
         return ()
 
-    def made_of(self, partitions: Sequence[SourcePartition], **changes: Any) -> ShardSource:
+    def made_of(self, partitions: Sequence[SourcePartition], **changes: Any) -> TrialSource:
         """Return the source with other partitions; if its trials are in memory, they are read at once."""
         if self.batch is None:
             return replace(self, partitions=tuple(partitions), **changes)
@@ -437,7 +437,7 @@ class ShardSource:
         """Return the partitions with a step that is applied when they are read."""
         return tuple(MappedPartition(one, step, one.name) for one in self.partitions)
 
-    def map(self, step: Step, **changes: Any) -> ShardSource:
+    def map(self, step: Step, **changes: Any) -> TrialSource:
         """Return the source with a step for each partition; trials in memory are changed at once.
 
         Parameters
@@ -464,27 +464,27 @@ class ShardSource:
 
         Examples
         --------
-        >>> ShardSource("trials", (), ("A", "B"), is_double=False).bytes_per_row()
+        >>> TrialSource("trials", (), ("A", "B"), is_double=False).bytes_per_row()
         24
         """
         n_numbers, size = n_systems * max(len(self.classes), 1), 8 if self.is_double else 4
         return bytes_of_row(n_numbers, size, weighted=self.has_weights)
 
 
-def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), **about: Any) -> ShardSource:
+def in_memory(batch: Batch, classes: tuple[str, ...] = (), **about: Any) -> TrialSource:
     """Return a source with one batch of arrays.
 
     Parameters
     ----------
-    chunk : Chunk
+    loaded : Batch
     classes : tuple of str
         Names of the classes, for multiclass scores.
     **about
         Other attributes of the source: ``incomplete`` and ``is_numbered``.
     """
-    names = tuple(f"system {k}" for k in range(len(chunk.scores)))
-    about |= {"has_weights": chunk.weight is not None, "quality": tuple(chunk.quality or ())}
-    return ShardSource("", (LoadedPartition(chunk, ""),), names, classes, **about)
+    names = tuple(f"system {k}" for k in range(len(batch.scores)))
+    about |= {"has_weights": batch.weight is not None, "quality": tuple(batch.quality or ())}
+    return TrialSource("", (LoadedPartition(batch, ""),), names, classes, **about)
 
 
 @dataclass(frozen=True, eq=False)
@@ -496,12 +496,12 @@ class NumberedPartition(SourcePartition):
     name: str
     n_rows: int
 
-    def read(self, wanted: TrialFields) -> Chunk:
+    def read(self, wanted: TrialFields) -> Batch:
         """See `SourcePartition.read`."""
         return self.partition.read(wanted)
 
 
-def numbered(source: ShardSource) -> list[NumberedPartition]:
+def numbered(source: TrialSource) -> list[NumberedPartition]:
     """Return the partitions of a source with their indices."""
     return [NumberedPartition(one, at, one.name, one.n_rows) for at, one in enumerate(source.partitions)]
 
@@ -629,12 +629,12 @@ class Engine(ABC):
         """Return the bytes that work may take where it runs, given the bytes that it may take here."""
         return memory
 
-    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1) -> None:  # noqa: B027
+    def make_room(self, source: TrialSource, memory: int, *, n_systems: int = 1) -> None:  # noqa: B027
         """Limit the number of partitions that are in memory at once.
 
         Parameters
         ----------
-        source : ShardSource
+        source : TrialSource
         memory : int
             Bytes for trials.
         n_systems : int
@@ -647,12 +647,12 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def ranks(self, source: ShardSource, memory: int) -> Any:
+    def ranks(self, source: TrialSource, memory: int) -> Any:
         """Sort the scores of the first system of a two-class source; see `deciban.metrics.SortedScores`.
 
         Parameters
         ----------
-        source : ShardSource
+        source : TrialSource
         memory : int
             Bytes that sorting may take.
         """
@@ -709,16 +709,16 @@ class MapPass(SourcePass):
         The activity, for progress messages.
     """
 
-    def __init__(self, wanted: TrialFields, look: Callable[[Chunk], Any], words: str) -> None:
+    def __init__(self, wanted: TrialFields, look: Callable[[Batch], Any], words: str) -> None:
         self.wanted, self.look, self.words = wanted, look, words
 
     def of(self, partitions: Sequence[SourcePartition]) -> Any:
         """See `SourcePass.of`."""
         found = None
         for partition in partitions:
-            chunk = partition.read(self.wanted)
+            batch = partition.read(self.wanted)
             with naming_trials(f"{{}} of {partition.name}".format):
-                found = both(found, self.look(chunk))
+                found = both(found, self.look(batch))
         return found
 
 
@@ -730,17 +730,17 @@ def both(one: Any, other: Any) -> Any:
 
 
 def found_in(
-    source: ShardSource,
+    source: TrialSource,
     engine: Engine | None,
     wanted: TrialFields,
-    look: Callable[[Chunk], Any],
+    look: Callable[[Batch], Any],
     words: str = "training",
 ) -> Any:
     """Apply a function to all partitions of a source, in one pass.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
     wanted, look, words
         As in `MapPass`.
@@ -784,24 +784,24 @@ def in_threads(function: Callable[[T], V], given: Sequence[T], n_threads: int) -
 
 def _ordered(
     systems: tuple[int, ...], classes: tuple[int, ...], partition: SourcePartition, wanted: TrialFields
-) -> Chunk:
+) -> Batch:
     """Read the trials of a partition with selected systems, or with classes in another order."""
-    chunk = partition.read(replace(wanted, systems=tuple(systems[at] for at in wanted.systems)))
+    batch = partition.read(replace(wanted, systems=tuple(systems[at] for at in wanted.systems)))
     if not classes:
-        return chunk
+        return batch
     order = list(classes)
-    truth = None if chunk.truth is None else np.argsort(order)[chunk.truth]
-    return replace(chunk, scores=tuple(one[:, order] for one in chunk.scores), truth=truth)
+    truth = None if batch.truth is None else np.argsort(order)[batch.truth]
+    return replace(batch, scores=tuple(one[:, order] for one in batch.scores), truth=truth)
 
 
 def ordered(
-    source: ShardSource, *, systems: Sequence[int] | None = None, classes: Sequence[str] | None = None
-) -> ShardSource:
+    source: TrialSource, *, systems: Sequence[int] | None = None, classes: Sequence[str] | None = None
+) -> TrialSource:
     """Return a source with selected systems, or with its classes in another order.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     systems : sequence of int, optional
         Positions of the systems, in the requested order.
     classes : sequence of str, optional
@@ -819,28 +819,28 @@ def ordered(
 
 def _having(
     partition: SourcePartition, wanted: TrialFields, *, systems: tuple[int, ...], every: bool, counting: bool
-) -> Chunk:
+) -> Batch:
     """Read the trials of a partition that have scores of all (or some) of the systems."""
     asked = tuple(dict.fromkeys((*wanted.systems, *systems)))
-    chunk = partition.read(replace(wanted, systems=asked, weight=wanted.weight or counting))
-    by_system = dict(zip(asked, chunk.scores, strict=True))
+    batch = partition.read(replace(wanted, systems=asked, weight=wanted.weight or counting))
+    by_system = dict(zip(asked, batch.scores, strict=True))
     there = [~np.isnan(by_system[at]) for at in systems]
     rules = [(np.logical_and if every else np.logical_or).reduce(there)] if there else []
-    if counting and chunk.weight is not None:
-        rules.append(chunk.weight > 0)
+    if counting and batch.weight is not None:
+        rules.append(batch.weight > 0)
     kept: BoolArray = np.logical_and.reduce(rules)
-    weight = chunk.weight if wanted.weight else None
-    scores = chunk.scores if asked == wanted.systems else tuple(by_system[at] for at in wanted.systems)
-    own = replace(chunk, scores=scores, weight=weight)
+    weight = batch.weight if wanted.weight else None
+    scores = batch.scores if asked == wanted.systems else tuple(by_system[at] for at in wanted.systems)
+    own = replace(batch, scores=scores, weight=weight)
     return own if kept.all() else own.take(kept)
 
 
-def having(source: ShardSource, systems: Sequence[int], *, every: bool = True, counting: bool = False) -> ShardSource:
+def having(source: TrialSource, systems: Sequence[int], *, every: bool = True, counting: bool = False) -> TrialSource:
     """Return the trials of a source that have scores of some systems.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
         A two-class source.
     systems : sequence of int
         Positions of the systems.
@@ -854,7 +854,7 @@ def having(source: ShardSource, systems: Sequence[int], *, every: bool = True, c
     return source.map(step, incomplete=not (every and len(set(systems)) == n))
 
 
-def counting(source: ShardSource) -> ShardSource:
+def counting(source: TrialSource) -> TrialSource:
     """Return the trials of a source with a weight above 0; a model may have no result for the others."""
     if not source.has_weights:
         return source

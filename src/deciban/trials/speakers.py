@@ -15,7 +15,7 @@ import numpy as np
 
 from deciban.core.resampling.unit_counts import groups_of_keys, groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, mixed_bits
-from deciban.trials.sources import Chunk, SourcePartition, SourcePass, TrialFields
+from deciban.trials.sources import Batch, SourcePartition, SourcePass, TrialFields
 from deciban.types import AnyArray, IntArray
 
 FOUND = "found from target trials"
@@ -43,10 +43,10 @@ class TargetPairs(SourcePass):
     def take(self, partitions: Sequence[SourcePartition]) -> None:
         """See `SourcePass.take`."""
         for partition in partitions:
-            chunk = partition.read(TrialFields((), truth=True, weight=True, names=True)).counting
-            assert chunk.names is not None  # noqa: S101  # they were requested
-            enroll, test = chunk.names
-            links = distinct_links((enroll[chunk.labels], test[chunk.labels]))
+            batch = partition.read(TrialFields((), truth=True, weight=True, names=True)).counting
+            assert batch.names is not None  # noqa: S101  # they were requested
+            enroll, test = batch.names
+            links = distinct_links((enroll[batch.labels], test[batch.labels]))
             names = distinct(enroll), distinct(test)
             with self.lock:
                 self._waiting.append((names, links))
@@ -162,12 +162,12 @@ class SpeakersByName:
         none = np.zeros(0, np.int64)
         return TrialUnits((none, none), self.keys, "speaker", FOUND)
 
-    def units_of(self, chunk: Chunk) -> TrialUnits:
+    def units_of(self, batch: Batch) -> TrialUnits:
         """Return the speakers of trials."""
-        assert chunk.names is not None  # noqa: S101  # they were requested
+        assert batch.names is not None  # noqa: S101  # they were requested
         codes = [
             codes[np.searchsorted(own, side)]
-            for codes, own, side in zip(self.codes, self.names, chunk.names, strict=True)
+            for codes, own, side in zip(self.codes, self.names, batch.names, strict=True)
         ]
         return TrialUnits((codes[0], codes[1]), self.keys, "speaker", FOUND)
 
@@ -200,23 +200,23 @@ class BatchUnits:
         named = self.by_name is not None
         return replace(wanted, units=not named and (with_keys or not self.are_trials), names=named)
 
-    def groups(self, chunk: Chunk, n_groups: int) -> list[IntArray]:
+    def groups(self, batch: Batch, n_groups: int) -> list[IntArray]:
         """Return the groups of the units of trials, for each side, as `groups_of_units` computes them in memory."""
         if not self.are_trials:
-            group, own = groups_of_units(self.units.keys, n_groups), self.of(chunk)
+            group, own = groups_of_units(self.units.keys, n_groups), self.of(batch)
             return [group[side] for side in own.codes]
-        assert chunk.units is not None  # noqa: S101  # they were requested
-        keys = chunk.units.keys[chunk.units.codes[0]]
+        assert batch.units is not None  # noqa: S101  # they were requested
+        keys = batch.units.keys[batch.units.codes[0]]
         if self.dealt is None:
             return [groups_of_keys(keys, n_groups)]
         place: IntArray = np.searchsorted(self.dealt, keys)
         return [place % max(min(n_groups, len(self.dealt)), 1)]
 
-    def of(self, chunk: Chunk) -> TrialUnits:
+    def of(self, batch: Batch) -> TrialUnits:
         """Return the units of trials as indices among all units; one unit per trial if they are not listed."""
         if self.are_trials:
-            return TrialUnits.each(len(chunk.labels))
-        own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
+            return TrialUnits.each(len(batch.labels))
+        own = batch.units if self.by_name is None else self.by_name.units_of(batch)
         assert own is not None  # noqa: S101  # they were requested
         return own if own.keys is self.units.keys else own.among(self.units.keys)
 

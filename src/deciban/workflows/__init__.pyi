@@ -11,7 +11,7 @@ from deciban.workflows.evaluate import evaluate_files as evaluate_files
 from deciban.workflows.inputs import read_joined as read_joined
 from deciban.workflows.inspection import inspect_file as inspect_file
 from deciban.workflows.kinds import kind_of_scores as kind_of_scores
-from deciban.workflows.options import Figures as Figures
+from deciban.workflows.options import MetricOptions as MetricOptions
 from deciban.workflows.options import Options as Options
 from deciban.workflows.options import Reading as Reading
 from deciban.workflows.options import Scale as Scale

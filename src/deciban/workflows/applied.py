@@ -35,8 +35,8 @@ from deciban.io import Contents
 from deciban.io.columns.columnar import TableRules, table_of
 from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import by_name
+from deciban.io.partitions.files import stamp_of
 from deciban.io.reader import Input
-from deciban.io.shards.files import stamp_of
 from deciban.io.units import certain, n_infinite
 from deciban.models.model import Bounds, to_text, without_measure_warnings
 from deciban.models.score_model import ScoreModel

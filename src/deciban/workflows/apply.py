@@ -23,15 +23,15 @@ from deciban.io.columns.columnar import TableRules
 from deciban.io.columns.headers import Columns
 from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import by_name, for_ending
+from deciban.io.partitions.files import table_files
+from deciban.io.partitions.layout import cut
+from deciban.io.partitions.matrix_files import is_matrix_file, is_zarr
+from deciban.io.partitions.meaning import BatchReading
+from deciban.io.partitions.opening import opened_input
+from deciban.io.partitions.writing import TableWriter, in_order
 from deciban.io.reader import Input, read_input, read_scores
 from deciban.io.recognition import memory_of
 from deciban.io.rewrite import write_rescored
-from deciban.io.shards.files import table_files
-from deciban.io.shards.layout import cut
-from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
-from deciban.io.shards.meaning import BatchReading
-from deciban.io.shards.opening import opened_input
-from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, require_one_stream, single_files, unpacked_name
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
@@ -581,7 +581,7 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
     reading = options.reading
     of_keys = (name for name in ("where", "weights", "key_format", "key_columns") if getattr(reading, name))
     refuse(of_keys, "is for a key, and there is none here. Leave it out.")
-    refuse(options.figures.given(), "nothing is evaluated here. Leave it out.")
+    refuse(options.metrics.given(), "nothing is evaluated here. Leave it out.")
     if options.how_sure != UncertaintyOptions():
         raise InputError(
             "units, intervals, bootstrap, seed, optimism: are for training and metrics. Leave them out; interval=True "

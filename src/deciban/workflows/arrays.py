@@ -38,7 +38,7 @@ def evaluate(
     tar_weights: Weights = None,
     non_weights: Weights = None,
     lr: bool = False,
-    **figures: Any,
+    **metrics: Any,
 ) -> Evaluation: ...
 @overload
 def evaluate(

@@ -28,14 +28,14 @@ from deciban.engines.class_problems import (
     totals_of,
 )
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.class_figures import DETECTOR, ClassFigure, CollectedMetrics, Portion
+from deciban.evaluation.multiclass.class_metrics import DETECTOR, ClassMetric, CollectedMetrics, MetricGroup
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem, class_evaluation_of
-from deciban.evaluation.multiclass.portions import Portions, Replicates, bootstrap_of, together
-from deciban.evaluation.multiclass.problem_sums import ClassFigures, CountedProblems
+from deciban.evaluation.multiclass.metric_groups import MetricGroups, Replicates, bootstrap_of, together
+from deciban.evaluation.multiclass.problem_sums import ClassMetrics, CountedProblems
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks
 from deciban.evaluation.summary import Resampling
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import MetricKey, Uncertainty
 from deciban.io.recognition import memory_of
 from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.models.sources import SourceClasses
@@ -48,13 +48,13 @@ from deciban.multiclass.recalibration import (
     no_worse,
 )
 from deciban.multiclass.tables import ScoredClasses, mixed
-from deciban.trials.sources import Engine, ShardSource, SourcePartition, SourcePass, ordered
+from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialSource, ordered
 from deciban.types import AnyArray, FloatArray
 from deciban.workflows.options import Options
 
 
 def calibration_of_source(
-    summary: ClassSummary, source: ShardSource, engine: Engine, *, system: int, memory: int | None = None
+    summary: ClassSummary, source: TrialSource, engine: Engine, *, system: int, memory: int | None = None
 ) -> ClassCalibration:
     """Train the maps for the calibration analysis of one system of a source.
 
@@ -62,7 +62,7 @@ def calibration_of_source(
     ----------
     summary : ClassSummary
         Sums over all trials.
-    source : ShardSource
+    source : TrialSource
     engine : Engine
     system : int
     memory : int, optional
@@ -108,7 +108,7 @@ def _least(data: SourceClasses, limits: CalibrationLimits, *, scale: bool, offse
 
 
 def evaluate_class_batches(
-    source: ShardSource,
+    source: TrialSource,
     engine: Engine,
     options: Options,
     units: TrialUnits | UnitsAndStrata | None = None,
@@ -121,7 +121,7 @@ def evaluate_class_batches(
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
     options : Options
     units : TrialUnits or UnitsAndStrata, optional
@@ -145,19 +145,19 @@ def evaluate_class_batches(
     InputError
         If a request needs all segments in memory, or a class has no segments.
     """
-    figures = ClassFigures(**options.figures.given())
-    figures.require_parts()
+    metrics = ClassMetrics(**options.metrics.given())
+    metrics.require_parts()
     _refuse_optimism(source, options)
     needed, room = Cost.CLASSIFIER * source.n_rows * len(source.classes), engine.bounded(options.scale.n_bytes)
-    if figures.classifier and needed > room:
+    if metrics.classifier and needed > room:
         raise memory_error("classifier: these metrics need all scores in memory", needed=needed, given=room)
 
     def evaluated(
-        source: ShardSource, figures: ClassFigures, who: UnitsAndStrata | None
+        source: TrialSource, metrics: ClassMetrics, who: UnitsAndStrata | None
     ) -> tuple[ClassEvaluation, ScoreChecks]:
         """Return the evaluation of a source of classes, or of groups."""
         memory, how_sure = engine.bounded(options.scale.n_bytes), options.how_sure
-        sums = survey_classes(source, engine, system=system, figures=figures, who=who)
+        sums = survey_classes(source, engine, system=system, metrics=metrics, who=who)
         require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
         assert sums is not None  # noqa: S101  # otherwise `require` has raised
         calibration = calibration_of_source(sums.summary, source, engine, system=system, memory=memory)
@@ -170,30 +170,30 @@ def evaluate_class_batches(
         return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
 
     who = UnitsAndStrata(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
-    if figures.groups is None:
-        return evaluated(source, figures, who)[0]
+    if metrics.groups is None:
+        return evaluated(source, metrics, who)[0]
     totals = totals_of(source, engine)
     require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)
     assert totals is not None  # noqa: S101  # otherwise `require` has raised
-    _require_weight(figures, source.classes, totals)
-    problem = GroupedProblem.of(figures, figures.groups, source.classes, totals)
+    _require_weight(metrics, source.classes, totals)
+    problem = GroupedProblem.of(metrics, metrics.groups, source.classes, totals)
     home = problem.grouping.home
     who = None if who is None else replace(who, home=home[home >= 0])
-    found, checks = evaluated(grouped(source, problem), problem.figures, who)
+    found, checks = evaluated(grouped(source, problem), problem.metrics, who)
     counted = found.confusion
     if problem.has_weights or source.has_weights:
         counted = confusion_in(source, engine, problem, system=system)
     return problem.finished(found, checks, counted)
 
 
-def _require_weight(figures: ClassFigures, classes: tuple[str, ...], totals: ClassTotals) -> None:
+def _require_weight(metrics: ClassMetrics, classes: tuple[str, ...], totals: ClassTotals) -> None:
     """Refuse classes with a positive prior if all their segments have weight 0."""
-    needed = None if figures.prior is None else prior_of(figures.prior, classes) > 0
+    needed = None if metrics.prior is None else prior_of(metrics.prior, classes) > 0
     there = np.arange(len(classes)), (totals.totals > 0).astype(np.int64)
     _validate_classes.all_classes(there[0], len(classes), weights=there[1], needed=needed, classes=classes)
 
 
-def _refuse_optimism(source: ShardSource, options: Options) -> None:
+def _refuse_optimism(source: TrialSource, options: Options) -> None:
     """Refuse corrected minima, and report the memory that they need.
 
     Raises
@@ -281,14 +281,14 @@ class _Sums:
 
     Parameters
     ----------
-    centres : mapping of Portion to array
+    centres : mapping of MetricGroup to array
         Mean costs; see `CostSums`.
-    portions : Portions
+    metric_groups : MetricGroups
     """
 
-    def __init__(self, centres: Mapping[Portion, FloatArray], portions: Portions) -> None:
-        self.costs = {name: CostSums.empty(centre, portions.design) for name, centre in centres.items()}
-        self.below = {at: portions.bands.empty(at) for what, at in centres if what == DETECTOR}
+    def __init__(self, centres: Mapping[MetricGroup, FloatArray], metric_groups: MetricGroups) -> None:
+        self.costs = {name: CostSums.empty(centre, metric_groups.design) for name, centre in centres.items()}
+        self.below = {at: metric_groups.bands.empty(at) for what, at in centres if what == DETECTOR}
 
     def __iadd__(self, other: _Sums) -> Self:
         for name in self.costs:
@@ -299,26 +299,26 @@ class _Sums:
         return self
 
 
-def _add_costs(who: UnitsAndStrata, portions: Portions, total: _Sums, block: TrialBlock, lock: Any) -> None:
+def _add_costs(who: UnitsAndStrata, metric_groups: MetricGroups, total: _Sums, block: TrialBlock, lock: Any) -> None:
     """Add the trials of a block."""
-    at_hand, begins = portions.at_hand(block.trials, who.of(block), block.stratum), Counter[Portion]()
+    at_hand, begins = metric_groups.at_hand(block.trials, who.of(block), block.stratum), Counter[MetricGroup]()
     if not at_hand.n_trials:
         return
-    shares = portions.bands.units.shares(at_hand.block) if total.below else None
-    for one in portions.costed(total.costs, at_hand):
+    shares = metric_groups.bands.units.shares(at_hand.block) if total.below else None
+    for one in metric_groups.costed(total.costs, at_hand):
         for part in one.parts:
             with lock:
-                total.costs[one.portion].add(replace(part, figures=part.figures + begins[one.portion]), at_hand.block)
-        begins[one.portion] += one.n_rows
+                total.costs[one.group].add(replace(part, metrics=part.metrics + begins[one.group]), at_hand.block)
+        begins[one.group] += one.n_rows
         if one.detector is not None and shares is not None:
-            portions.bands.count(one.detector, shares, total.below[one.detector.target], lock)
+            metric_groups.bands.count(one.detector, shares, total.below[one.detector.target], lock)
 
 
-def _add_replicates(portions: Portions, total: Replicates, block: TrialBlock, lock: Any) -> None:
+def _add_replicates(metric_groups: MetricGroups, total: Replicates, block: TrialBlock, lock: Any) -> None:
     """Add the trials of a block."""
-    at_hand = portions.at_hand(block.trials, block.units, block.stratum)
+    at_hand = metric_groups.at_hand(block.trials, block.units, block.stratum)
     if at_hand.n_trials:
-        total.add(at_hand.block, portions.costed(total.names, at_hand), lock)
+        total.add(at_hand.block, metric_groups.costed(total.names, at_hand), lock)
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +327,7 @@ class BatchedInfluences:
 
     Attributes
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
         engine : Engine
         memory : int
@@ -338,7 +338,7 @@ class BatchedInfluences:
         Options of the intervals.
     """
 
-    source: ShardSource
+    source: TrialSource
     engine: Engine
     memory: int
     system: int
@@ -362,59 +362,64 @@ class BatchedInfluences:
         assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # true for sources read in batches
         pairs, units = summary.problems.pairs(), self.who.units
         pavs = {} if pairs is None else {name: one.pav for name, one in pairs.scores.items()}
-        portions = Portions.of(summary, found, design, units, summary.problems.detectors, pavs)
-        gathered = CollectedMetrics(design, portions.kept(len(units.keys), self.resampling.keep))
-        figures, centres = self._looked_up(portions, sums)
-        sizes = {name: self._size(name, len(centre), portions) for name, centre in centres.items()}
+        metric_groups = MetricGroups.of(summary, found, design, units, summary.problems.detectors, pavs)
+        gathered = CollectedMetrics(design, metric_groups.kept(len(units.keys), self.resampling.keep))
+        metrics, centres = self._looked_up(metric_groups, sums)
+        sizes = {name: self._size(name, len(centre), metric_groups) for name, centre in centres.items()}
         if (most := max(sizes.values())) > self.memory:
             what = f"units: there are {len(units.keys):,}, and influences are summed for each of them"
             way = "use every segment as a unit (leave --units out)"
             raise memory_error(what, needed=most, given=self.memory, way=way)
         room = self.memory / 4
         for names in together(sizes, room):
-            start = partial(_Sums, {name: centres[name] for name in names}, portions)
+            start = partial(_Sums, {name: centres[name] for name in names}, metric_groups)
             at_once = sum(len(centres[name]) for name in names) * self.engine.n_at_once
             most = rows_that_fit(room, Cost.INFLUENCE, at_once=at_once, fewest=_FEWEST_ROWS)
             how: Any = {"units": self.who.keys is not None, "n_bytes": int(sum(sizes[name] for name in names))}
-            add = partial(_add_costs, self.who, portions)
+            add = partial(_add_costs, self.who, metric_groups)
             total: _Sums = self._run("summing up influences", start, add, most=most, **how)
             for name in names:
-                gathered.add(name, figures[name], total.costs[name])
+                gathered.add(name, metrics[name], total.costs[name])
             for target, below in total.below.items():
-                portions.bands.add(target, below)
-        rates, replicates = portions.bands.rates, partial(bootstrap_of, self.memory, partial(self._drawn, portions))
+                metric_groups.bands.add(target, below)
+        rates, replicates = (
+            metric_groups.bands.rates,
+            partial(bootstrap_of, self.memory, partial(self._drawn, metric_groups)),
+        )
         return gathered.uncertainty(units, summary, found, rates, self.resampling, replicates)
 
     def _looked_up(
-        self, portions: Portions, sums: ProblemUnitSums
-    ) -> tuple[dict[Portion, list[ClassFigure]], dict[Portion, FloatArray]]:
+        self, metric_groups: MetricGroups, sums: ProblemUnitSums
+    ) -> tuple[dict[MetricGroup, list[ClassMetric]], dict[MetricGroup, FloatArray]]:
         """Return all metrics and first estimates of their mean costs, from a few trials of each stratum."""
         some, home = sums.some, self.who.home
         trials = ScoredClasses(some.loglik, home[some.label], None, self.source.classes)
-        at_hand = portions.at_hand(trials, None, some.label)
-        figures, centres = dict[Portion, list[ClassFigure]](), dict[Portion, FloatArray]()
-        for one in portions.costed(portions.names, at_hand):
+        at_hand = metric_groups.at_hand(trials, None, some.label)
+        metrics, centres = dict[MetricGroup, list[ClassMetric]](), dict[MetricGroup, FloatArray]()
+        for one in metric_groups.costed(metric_groups.names, at_hand):
             centre = centre_of(one.parts, at_hand.block, (one.n_rows, len(home)))
-            figures.setdefault(one.portion, []).extend(one.figures)
-            centres[one.portion] = np.concatenate([centres.get(one.portion, centre[:0]), centre])
-        return figures, centres
+            metrics.setdefault(one.group, []).extend(one.metrics)
+            centres[one.group] = np.concatenate([centres.get(one.group, centre[:0]), centre])
+        return metrics, centres
 
-    def _size(self, name: Portion, n_figures: int, portions: Portions) -> float:
+    def _size(self, name: MetricGroup, n_metrics: int, metric_groups: MetricGroups) -> float:
         """Return the size of the sums for a group of metrics, in bytes."""
-        design, bands = portions.design, portions.bands
+        design, bands = metric_groups.design, metric_groups.bands
         n_strata = len(design.home)
-        size = n_figures * (6 * n_strata if design.weights.by_unit is None else design.n_pairs + 3 * n_strata)
+        size = n_metrics * (6 * n_strata if design.weights.by_unit is None else design.n_pairs + 3 * n_strata)
         if name[0] == DETECTOR:
             size += (len(bands.thresholds) + 1) * 4 * (bands.units.n_groups + n_strata)
         return 8.0 * size
 
-    def _drawn(self, portions: Portions, names: Mapping[Portion, Sequence[Figure]], numbers: range) -> Replicates:
+    def _drawn(
+        self, metric_groups: MetricGroups, names: Mapping[MetricGroup, Sequence[MetricKey]], numbers: range
+    ) -> Replicates:
         """Return some metrics in some replicates, from one pass."""
-        n_strata = len(portions.design.home)
+        n_strata = len(metric_groups.design.home)
         start = partial(Replicates, names, n_strata, self.resampling.seed, numbers)
         n_bytes = 16 * (sum(map(len, names.values())) + 1) * n_strata * (1 + len(numbers))
         how: Any = {"units": True, "n_bytes": n_bytes}
-        found: Replicates = self._run("counting replicates", start, partial(_add_replicates, portions), **how)
+        found: Replicates = self._run("counting replicates", start, partial(_add_replicates, metric_groups), **how)
         return found
 
     def _run(

@@ -15,18 +15,18 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, Message, names_apart, refuse, topic_of
 from deciban.evaluation.metrics import key_among
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.trials import Trials
 from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.lists import PAIR, ROW
-from deciban.trials.sources import ShardSource, ordered
+from deciban.trials.sources import TrialSource, ordered
 from deciban.trials.tables import LOG_10
 from deciban.trials.units import side_of, units_of_columns
 from deciban.types import AnyArray, Progress
 from deciban.workflows.evaluate import evaluate_model, evaluate_source
 from deciban.workflows.inputs import Paths, ScoreFiles, named_scores
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.kinds.two_class import checked_figures
+from deciban.workflows.kinds.two_class import checked_metrics
 from deciban.workflows.options import Options, UncertaintyOptions
 from deciban.workflows.spoofing import evaluate_spoofing_files
 from deciban.workflows.units import units_of_batch
@@ -151,7 +151,7 @@ def _compared_by_protocol(found: SpoofingResults, against: str, how: Mapping[str
     return replace(made, notes=(*made.notes, *found.remarks))
 
 
-def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argument: str) -> None:
+def require_metrics(names: Sequence[str], kind: AnyKind, options: Options, argument: str) -> None:
     """Refuse names of metrics that no evaluation with these options has, before evaluating.
 
     Parameters
@@ -173,9 +173,9 @@ def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argum
     >>> from deciban.workflows.kinds import kind_called
     >>> from deciban.workflows.options import Options
     >>> options = Options.of("compare_files", {"operating_points": [0.1, 0.5]})
-    >>> require_figures(["eer", "min_dcf@2"], kind_called("two-class"), options, "figure")
+    >>> require_metrics(["eer", "min_dcf@2"], kind_called("two-class"), options, "metric")
     """
-    known = kind.compared_figures(options.figures)
+    known = kind.compared_metrics(options.metrics)
     for name in names:
         key_among(known, name, f"{kind.about} scores that has an interval", argument)
 
@@ -238,7 +238,7 @@ def zoo_of(files: ScoreFiles, options: Options, progress: Progress | None = None
 
 def _with_speakers(
     files: ScoreFiles, options: Options, progress: Progress | None
-) -> tuple[ShardSource, TrialUnits, tuple[Message, ...]]:
+) -> tuple[TrialSource, TrialUnits, tuple[Message, ...]]:
     """Return the trials of a plot of speakers with their units, and messages."""
     source = _of_two_classes(files, options, progress)
     source, said = units_of_batch(source, options.how_sure, kind_called("two-class"))
@@ -270,20 +270,20 @@ def score_pairs_of(
         order, said = order_of_training(source.systems, loaded.trained_systems, loaded.n_systems_)
         source = ordered(source, systems=order)
     batch = source.held
-    points = checked_figures(options.figures).operating_points
+    points = checked_metrics(options.metrics).operating_points
     about: Any = {"names": source.systems, "sample_weight": batch.weight, "model": loaded, "operating_points": points}
     found = score_pairs(np.column_stack(_in_units_of_files(source)), batch.labels, **about)
     return found, (*source.messages, *said)
 
 
-def _of_two_classes(files: ScoreFiles, options: Options, progress: Progress | None) -> ShardSource:
+def _of_two_classes(files: ScoreFiles, options: Options, progress: Progress | None) -> TrialSource:
     source = files.as_source(options, progress)
     if source.classes:
         raise InputError("scores: multiclass. This plot is for targets and non-targets.")
     return source
 
 
-def _in_units_of_files(source: ShardSource) -> list[AnyArray]:
+def _in_units_of_files(source: TrialSource) -> list[AnyArray]:
     """Return the scores of each system, in common logarithms if the file has this unit."""
     pairs = zip(source.held.scores, source.units, strict=True)
     return [scores / LOG_10 if unit == "log10" else scores for scores, unit in pairs]
@@ -293,7 +293,7 @@ def plan_files(
     scores: Paths | ScoreFiles | None = None,
     key: PathLike | None = None,
     *,
-    figure: Figure | None = None,
+    metric: MetricKey | None = None,
     width: float | None = None,
     difference: float | None = None,
     relative: bool = False,
@@ -311,7 +311,7 @@ def plan_files(
         Scores of one system, or of two systems to plan for their difference.
     key : path, optional
         As in `deciban.evaluate_files`.
-    figure, width, difference, relative, power, segments, trials_per_segment
+    metric, width, difference, relative, power, segments, trials_per_segment
         As in `deciban.plan`. Segments are the names on the sides of the trials. By default the metric is the EER;
         multiclass Cllr.
     progress : function, optional
@@ -360,8 +360,8 @@ def plan_files(
     if progress is not None:
         progress("computing components of variance")
     kind = kind_called(source.kind_name())
-    figure = kind.compared_figures(chosen.figures)[0] if figure is None else figure
-    pilot, messages = _pilot(source, kind, chosen, figure)
+    metric = kind.compared_metrics(chosen.metrics)[0] if metric is None else metric
+    pilot, messages = _pilot(source, kind, chosen, metric)
     return replace(plan_of_pilot(pilot, goal), messages=messages)
 
 
@@ -378,14 +378,16 @@ def _refuse_other_options(how_sure: UncertaintyOptions) -> None:
     refuse(given, why)
 
 
-def _pilot(source: ShardSource, kind: AnyKind, options: Options, figure: Figure) -> tuple[Pilot, tuple[Message, ...]]:
+def _pilot(
+    source: TrialSource, kind: AnyKind, options: Options, metric: MetricKey
+) -> tuple[Pilot, tuple[Message, ...]]:
     """Return the pilot with the components of variance of a metric, and messages about assumptions."""
     from deciban.analysis.pilots import pilot_of_evaluations, pilot_of_trials
 
     if not kind.has_trial_costs:
         results = evaluate_source(source, options)
         first, *others = results.systems
-        found = pilot_of_evaluations(first, others[0] if others else None, figure)
+        found = pilot_of_evaluations(first, others[0] if others else None, metric)
         return found, tuple(one for one in results.messages if isinstance(one, Message))
     kind.require_trials(source.held.labels, ())
     source, said = units_of_batch(source, replace(options.how_sure, intervals=True), kind)
@@ -400,9 +402,9 @@ def _pilot(source: ShardSource, kind: AnyKind, options: Options, figure: Figure)
         [(one[some[0]], one[some[1]]) for one in batch.scores],
         (units.take(some[0]), units.take(some[1])),
         None if named is None else (named.take(some[0]), named.take(some[1])),
-        figure=figure,
+        metric=metric,
         names=source.systems,
-        figures=checked_figures(kind.on_axis_of([source], options.figures)),
+        metrics=checked_metrics(kind.on_axis_of([source], options.metrics)),
         weights=(None, None) if weight is None else (weight[some[0]], weight[some[1]]),
     )
     looks = map(ScoreStatistics.of_llrs, batch.scores)

@@ -29,7 +29,7 @@ from deciban.errors import WARNING, InputError, Message, counted
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap
-from deciban.trials.sources import Chunk, LoadedPartition, ShardSource, TrialFields
+from deciban.trials.sources import Batch, LoadedPartition, TrialFields, TrialSource
 from deciban.types import CountArray, FloatArray, IntArray
 from deciban.workflows import partitions as splitting
 from deciban.workflows.kinds import AnyKind
@@ -58,7 +58,7 @@ class SplitByColumns:
     argument: str
 
     @classmethod
-    def in_source(cls, source: ShardSource, columns: Sequence[splitting.SplitColumn], argument: str) -> SplitByColumns:
+    def in_source(cls, source: TrialSource, columns: Sequence[splitting.SplitColumn], argument: str) -> SplitByColumns:
         """Return the division of a source by some columns.
 
         Raises
@@ -77,21 +77,21 @@ class SplitByColumns:
         files = tuple(read_id_map(one.path) if one.path else None for one in columns)
         return cls(tuple(columns), places, files, argument)
 
-    def of(self, chunk: Chunk, name: str) -> tuple[list[Values], IntArray]:
+    def of(self, batch: Batch, name: str) -> tuple[list[Values], IntArray]:
         """See `SplitRows.of`."""
-        assert chunk.conditions is not None  # noqa: S101  # conditions were requested
-        condition: IntArray = np.zeros(len(chunk.conditions[0][0]), np.int64)
+        assert batch.conditions is not None  # noqa: S101  # conditions were requested
+        condition: IntArray = np.zeros(len(batch.conditions[0][0]), np.int64)
         found: list[Values] = [()]
         for at in range(len(self.columns)):
-            values, codes = self._of_column(chunk, name, at)
+            values, codes = self._of_column(batch, name, at)
             used, condition = _used(condition * len(values) + codes, len(found) * len(values))
             found = [(*found[one // len(values)], values[one % len(values)]) for one in used.tolist()]
         return found, condition
 
-    def _of_column(self, chunk: Chunk, name: str, at: int) -> tuple[list[str | None], IntArray]:
+    def _of_column(self, batch: Batch, name: str, at: int) -> tuple[list[str | None], IntArray]:
         """Return the values of a column, and the index of the value of every trial."""
-        assert chunk.conditions is not None  # noqa: S101  # conditions were requested
-        codes, known = chunk.conditions[self.places[at]]
+        assert batch.conditions is not None  # noqa: S101  # conditions were requested
+        codes, known = batch.conditions[self.places[at]]
         used, place = _used(codes, len(known) + 1)  # the last code is for missing values
         values, held = known.take(of_numpy(used, lacking=used == len(known))), self.files[at]
         if held is not None:
@@ -99,7 +99,7 @@ class SplitByColumns:
         often = np.bincount(place, minlength=len(used))
 
         def where(value: int) -> str:
-            return name if chunk.trials is None else chunk.trials.origin.where(int(np.argmax(place == value)))
+            return name if batch.trials is None else batch.trials.origin.where(int(np.argmax(place == value)))
 
         found, own = splitting.coded_values(values, self.columns[at], self.argument, where, often)
         return found, own[place]
@@ -226,7 +226,7 @@ class ConditionSplit:
         places = self.cells[self.values.index(values)]
         return tuple(self.combinations[at] for at in places if self.combinations[at] in self.facts)
 
-    def require_values(self, source: ShardSource) -> None:
+    def require_values(self, source: TrialSource) -> None:
         """Refuse trials without a value in columns whose conditions get equal weights.
 
         Raises
@@ -239,7 +239,7 @@ class ConditionSplit:
                 n = sum(self.facts[one].n_trials for one in lacking)
                 raise no_value(column.name, self._where(source, lacking), n)
 
-    def _where(self, source: ShardSource, lacking: Sequence[Values]) -> str:
+    def _where(self, source: TrialSource, lacking: Sequence[Values]) -> str:
         """Return the place of the first trial with some values; without trial names, the name of the source."""
         batch = source.batch
         if batch is None or batch.trials is None:
@@ -248,7 +248,7 @@ class ConditionSplit:
         lacks = np.array([one in lacking for one in values], np.bool_)
         return batch.trials.origin.where(int(np.argmax(lacks[codes])))
 
-    def rows(self, batch: Chunk, name: str) -> dict[Values, IntArray]:
+    def rows(self, batch: Batch, name: str) -> dict[Values, IntArray]:
         """Return the rows of the trials of each combination of values."""
         values, codes = self.split.of(batch, name)
         small = codes.astype(np.min_scalar_type(len(values)))  # small integers are sorted by counting
@@ -260,8 +260,8 @@ class ConditionSplit:
         return sum(one.partitions.bit_count() for one in self.facts.values()) > n_partitions
 
     def weighted(
-        self, weigh: Callable[[ConditionWeights], ShardSource], factors: FloatArray, *, is_classes: bool
-    ) -> tuple[ShardSource, IntArray]:
+        self, weigh: Callable[[ConditionWeights], TrialSource], factors: FloatArray, *, is_classes: bool
+    ) -> tuple[TrialSource, IntArray]:
         """Return the source with weighted trials, made by a function, and the class of each stratum."""
         n_conditions, n_classes = self.totals.shape
         if is_classes:
@@ -408,7 +408,7 @@ class Conditions:
 
     def equal(self, part: ConditionSplit, options: Options, *, system: int) -> Equalized:
         """Evaluate a system with equal weights of all conditions of a partition."""
-        asked = replace(options, figures=replace(options.figures, subsets=None))  # subsets allow no weights
+        asked = replace(options, metrics=replace(options.metrics, subsets=None))  # subsets allow no weights
         name = f"equalized over {part.title}"
         found = self.weighted(part, equalizing_factors(part.totals), asked, system=system, name=name)
         made = Equalized(part.title, part.names, tuple(self._conditions(part)), found)
@@ -483,7 +483,7 @@ class Conditions:
         units = replace(self.of_cells[at], source=source)
         return self.kind.evaluate_source(units, options, system=system, name=name)
 
-    def _taken(self, batch: Chunk, part: ConditionSplit, values: Values) -> ShardSource:
+    def _taken(self, batch: Batch, part: ConditionSplit, values: Values) -> TrialSource:
         """Return the trials of one condition, without trials of weight 0."""
         if part not in self.rows:
             self.rows[part] = part.rows(batch, self.units.source.name)
@@ -497,7 +497,7 @@ class Conditions:
             self.units.source, partitions=(LoadedPartition(replace(own, units=units), self.units.source.name),)
         )
 
-    def _units_of(self, source: ShardSource) -> UnitsOfSource:
+    def _units_of(self, source: TrialSource) -> UnitsOfSource:
         """Return the units of a part of the trials; without units if there are fewer than two."""
         own, units = replace(self.units, source=source), self.units.units
         if units is not None and source.batch is not None:

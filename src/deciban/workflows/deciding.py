@@ -25,11 +25,11 @@ from deciban.io.columns.headers import unit_in_words
 from deciban.io.columns.values import Rows
 from deciban.io.decision_files import CostTable, read_costs
 from deciban.io.formats import by_name
+from deciban.io.partitions.matrices import MatrixInput, MatrixRows, table_of_matrix
+from deciban.io.partitions.opening import opened_input
+from deciban.io.partitions.writing import TableWriter, in_order
 from deciban.io.reader import Input
 from deciban.io.recognition import is_stream
-from deciban.io.shards.matrices import MatrixInput, MatrixRows, table_of_matrix
-from deciban.io.shards.opening import opened_input
-from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.models.score_model import ScoreModel

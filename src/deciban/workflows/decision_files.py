@@ -20,7 +20,7 @@ from deciban.evaluation.summary import DEFAULT_POINTS
 from deciban.io.decision_files import LINES, CostTable, DecisionFile, read_costs, read_decision_lines, read_decisions
 from deciban.io.source import TwoFiles
 from deciban.trials import JoinReport
-from deciban.trials.sources import ShardSource
+from deciban.trials.sources import TrialSource
 from deciban.types import BoolArray, Progress
 from deciban.workflows.deciding import require_target_first
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
@@ -33,7 +33,7 @@ _TWO = ("accept", "reject")
 _OF_SCORES = ("format", "log10", "lr", "negate", "probabilities", "posterior_prior", "detection_llr")
 """Options for the unit and format of scores."""
 
-_FIGURES_OF_SCORES = (
+_METRICS_OF_SCORES = (
     *(
         "eer_conventions",
         "classifier",
@@ -151,7 +151,7 @@ def evaluate_decision_files(
         actions = _actions(table, chosen, words)
         found.append(read_decisions(path, actions=actions, words=words, column=decision_column, columns=named))
     kind = _kind(found, table, chosen)
-    odd = [name for name in _OF_ONE_KIND[kind] if getattr(chosen.figures, name) is not None]
+    odd = [name for name in _OF_ONE_KIND[kind] if getattr(chosen.metrics, name) is not None]
     refuse(odd, f"not for decisions {_ABOUT[kind]}. Leave it out.")
     if kind == "two-class" and table is not None:
         require_target_first(table)
@@ -179,10 +179,10 @@ def _refuse_options_of_scores(options: Options) -> None:
     given = [name for name in given if name != "format" or reading.format != LINES]
     given += [name for name in ("dask", "speakers") if getattr(scale, name) not in (None, False)]
     refuse(given, "is for scores, not for decisions, which are read as tables in memory. Leave it out.")
-    given = [name for name in _FIGURES_OF_SCORES if getattr(options.figures, name) not in (None, False)]
+    given = [name for name in _METRICS_OF_SCORES if getattr(options.metrics, name) not in (None, False)]
     given += ["optimism"] * bool(options.how_sure.optimism) + ["worst"] * (options.worst is not None)
     refuse(given, "is for metrics of scores, which decisions do not have. Leave it out.")
-    if len(np.atleast_1d(np.asarray(options.figures.p_target))) > 1:
+    if len(np.atleast_1d(np.asarray(options.metrics.p_target))) > 1:
         raise InputError("p_target: decisions have C_avg at one target prior. Give one number, and no preset.")
     if reading.missing not in ("error", "drop"):
         raise InputError(
@@ -271,7 +271,7 @@ def _written(found: Sequence[DecisionFile], folder: Path, columns: Sequence[str]
 
 def _joined(
     written: Sequence[PathLike], found: Sequence[DecisionFile], key: PathLike | None, options: Options, say: Progress
-) -> ShardSource:
+) -> TrialSource:
     """Return decisions on the trials of a key."""
     own = replace(options, reading=replace(options.reading, format=None, columns=None, classes=None))
     files = ScoreFiles.of(written, key, own.reading)
@@ -290,7 +290,7 @@ def _joined(
 
 
 def _evaluated(
-    source: ShardSource, options: Options, found: Sequence[DecisionFile], kind: KindName, table: CostTable | None
+    source: TrialSource, options: Options, found: Sequence[DecisionFile], kind: KindName, table: CostTable | None
 ) -> list[DecisionEvaluation]:
     batch, resampling = source.held, options.how_sure.resampling(source.held.units)
     own = source.classes or ("target", "nontarget")
@@ -321,7 +321,7 @@ def _accepts(one: DecisionFile, found: Sequence[DecisionFile], classes: Sequence
 
 
 def _p_target(options: Options) -> float:
-    given = options.figures.p_target
+    given = options.metrics.p_target
     return 0.5 if given is None else float(np.atleast_1d(np.asarray(given, np.float64))[0])
 
 
@@ -330,7 +330,7 @@ def _applications(
 ) -> dict[str, Application]:
     """Return the applications (costs at a prior) by name."""
     found = dict[str, Application]()
-    given, prior = options.figures.operating_points, options.figures.prior
+    given, prior = options.metrics.operating_points, options.metrics.prior
     points: list[OperatingPoint] = [as_operating_point(one) for one in given or DEFAULT_POINTS]
     if kind == "two-class" and tuple(actions) == _TWO:
         found |= {str(point): Application.of_operating_point(point) for point in points}
@@ -345,7 +345,7 @@ def _applications(
     return found
 
 
-def _messages(found: Sequence[DecisionFile], source: ShardSource) -> tuple[Message, ...]:
+def _messages(found: Sequence[DecisionFile], source: TrialSource) -> tuple[Message, ...]:
     """Return the messages about the files and the words for actions."""
     noun = kind_called(source.kind_name()).noun
     messages = [

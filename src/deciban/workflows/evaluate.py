@@ -23,11 +23,11 @@ from deciban.memory import Cost, memory_error
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import JoinReport
-from deciban.trials.sources import Chunk, Engine, ShardSource, TrialFields, counting, found_in, having
+from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, counting, found_in, having
 from deciban.types import Progress
 from deciban.workflows import inputs
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.options import Figures, Options, RenamedSystems, UncertaintyOptions, renamed
+from deciban.workflows.options import MetricOptions, Options, RenamedSystems, UncertaintyOptions, renamed
 
 if TYPE_CHECKING:
     from deciban.workflows.conditions import Conditions
@@ -63,7 +63,7 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> inputs.Opened
         return opened_summaries(named, options)
     is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: in batches
     is_large = not has_objects and memory_of(named, key) > room
-    if is_large and options.figures.classifier:
+    if is_large and options.metrics.classifier:
         needed = Cost.HELD * max(map(rows_of, named))
         if needed > room:
             raise memory_error("classifier: these metrics need all scores in memory", needed=needed, given=room)
@@ -76,17 +76,17 @@ def _is_mask(key: PathLike | None, options: Options) -> bool:
     """Return True if a key is a matrix with marks for the cells that are trials."""
     if not isinstance(key, str | os.PathLike) or not Path(key).is_file() or Source(key).kind != "NumPy":
         return False
-    from deciban.io.shards.matrix_files import is_mask
+    from deciban.io.partitions.matrix_files import is_mask
 
     return is_mask(key, options.kind)
 
 
 def evaluate_source(
-    source: ShardSource,
+    source: TrialSource,
     options: Options,
     progress: Progress | None = None,
     *,
-    each: Sequence[Figures] | None = None,
+    each: Sequence[MetricOptions] | None = None,
     units: UnitsOfSource | None = None,
     told: Sequence[Message] = (),
     n_before: int = 0,
@@ -95,11 +95,11 @@ def evaluate_source(
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     options : Options
     progress : function, optional
         Called with a short description of every step.
-    each : sequence of Figures, optional
+    each : sequence of MetricOptions, optional
         Metrics of every system; by default the metrics in the options.
     units : UnitsOfSource, optional
         Units of the trials, if known.
@@ -144,8 +144,8 @@ def evaluate_source(
                 source = having(whole, (at,))
                 units = replace(units, source=source)
                 split, planned = _split(kind, units, options)
-            figures = kind.on_axis_of([source], options.figures if each is None else each[at])
-            own = replace(options, figures=figures)
+            metrics = kind.on_axis_of([source], options.metrics if each is None else each[at])
+            own = replace(options, metrics=metrics)
             found.append(kind.evaluate_source(units, own, system=at, name=name))
             if split is not None:
                 by_condition.append(split.evaluated(found[-1], own, system=at))
@@ -163,7 +163,7 @@ def evaluate_source(
     return Results(tuple(found), report, messages, **more)
 
 
-def _report_on_batches(source: ShardSource, options: Options, kind: AnyKind, found: Sequence[Any]) -> JoinReport:
+def _report_on_batches(source: TrialSource, options: Options, kind: AnyKind, found: Sequence[Any]) -> JoinReport:
     """Return the number of evaluated trials, for sources without a join."""
     n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weighted counts are no numbers
     chosen = options.reading.where and not options.reading.by_order
@@ -172,7 +172,7 @@ def _report_on_batches(source: ShardSource, options: Options, kind: AnyKind, fou
 
 
 def _messages_on_batches(
-    source: ShardSource, options: Options, first: Any, units: UnitsOfSource, n_passes: int
+    source: TrialSource, options: Options, first: Any, units: UnitsOfSource, n_passes: int
 ) -> tuple[Message, ...]:
     """Return the messages about trials that were read in batches, given the evaluation of the first system."""
     often = "once" if n_passes <= 1 else "more than once"
@@ -200,7 +200,7 @@ def _split(kind: AnyKind, units: UnitsOfSource, options: Options) -> tuple[Condi
 
 
 def messages_with_ties(
-    source: ShardSource, kind: AnyKind, ties: Mapping[str, int | float], report: JoinReport | None = None
+    source: TrialSource, kind: AnyKind, ties: Mapping[str, int | float], report: JoinReport | None = None
 ) -> list[Message]:
     """Return the messages of a source; the message about the join gets the numbers of ties, if known."""
     known, report = source.messages, report or source.report
@@ -235,7 +235,7 @@ def number_of_worst(asked: object, files: Any) -> int:
     return int(asked)
 
 
-def sides_of_worst(source: ShardSource) -> tuple[str, ...]:
+def sides_of_worst(source: TrialSource) -> tuple[str, ...]:
     """Return the columns of trial names of a source that does not fit in memory.
 
     Raises
@@ -250,12 +250,12 @@ def sides_of_worst(source: ShardSource) -> tuple[str, ...]:
     return sides
 
 
-def worst_of(source: ShardSource, engine: Engine, system: int, most: int) -> WorstTrials:
+def worst_of(source: TrialSource, engine: Engine, system: int, most: int) -> WorstTrials:
     """Return the trials of one system with the least evidence for their own class; trials of weight 0 are ignored.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
         Runs the pass if the trials are not in memory.
     system : int
@@ -279,25 +279,25 @@ def worst_of(source: ShardSource, engine: Engine, system: int, most: int) -> Wor
     return WorstTrials(name, sides, merged_worst(found or (), most, classes if not source.classes else ()))
 
 
-def _worst_in_partition(most: int, classes: tuple[str, ...], at: Sequence[int], chunk: Chunk) -> tuple[WorstTrial, ...]:
+def _worst_in_partition(most: int, classes: tuple[str, ...], at: Sequence[int], batch: Batch) -> tuple[WorstTrial, ...]:
     """Return the most misleading trials of a partition; ``at`` are the positions of the columns of trial names."""
-    assert chunk.conditions is not None  # noqa: S101  # conditions were requested
-    named = [chunk.conditions[one] for one in at]
+    assert batch.conditions is not None  # noqa: S101  # conditions were requested
+    named = [batch.conditions[one] for one in at]
 
     def names_of(row: int) -> tuple[str, ...]:
         places = ((int(codes[row]), values) for codes, values in named)
         return tuple(str(values[place]) if place < len(values) else "" for place, values in places)
 
-    return _worst(chunk, 0, most, classes, names_of)
+    return _worst(batch, 0, most, classes, names_of)
 
 
 def _worst(
-    chunk: Chunk, system: int, most: int, classes: tuple[str, ...], names_of: Callable[[int], tuple[str, ...]]
+    batch: Batch, system: int, most: int, classes: tuple[str, ...], names_of: Callable[[int], tuple[str, ...]]
 ) -> tuple[WorstTrial, ...]:
-    """Return the most misleading trials of a chunk."""
-    scores, truth = chunk.scores[system], chunk.truth
+    """Return the most misleading trials of a batch."""
+    scores, truth = batch.scores[system], batch.truth
     assert truth is not None  # noqa: S101  # truth was requested
-    counting = np.ones(len(truth), bool) if chunk.weight is None else chunk.weight > 0
+    counting = np.ones(len(truth), bool) if batch.weight is None else batch.weight > 0
     loglik: Any = scores
     if scores.ndim == 1:
         counting &= ~np.isnan(scores)
@@ -307,13 +307,13 @@ def _worst(
 
 
 def _chosen_thresholds(
-    source: ShardSource, scores: inputs.Paths, key: PathLike | None, options: Options, progress: Progress | None
-) -> tuple[list[Figures], tuple[Message, ...]]:
+    source: TrialSource, scores: inputs.Paths, key: PathLike | None, options: Options, progress: Progress | None
+) -> tuple[list[MetricOptions], tuple[Message, ...]]:
     """Choose the best thresholds of each system of a source on other trials.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
         The systems to evaluate.
     scores : sequence of paths, or one path
         Score files of the same systems, in the same order.
@@ -325,7 +325,7 @@ def _chosen_thresholds(
 
     Returns
     -------
-    list of Figures
+    list of MetricOptions
         Metrics of each system, including errors at its thresholds.
     tuple of Message
 
@@ -336,7 +336,7 @@ def _chosen_thresholds(
     FormatError, KeyMismatchError
         As in `deciban.workflows.inputs.read_joined`.
     """
-    kind, wanted = kind_called(source.kind_name()), options.figures
+    kind, wanted = kind_called(source.kind_name()), options.metrics
     if not kind.has_thresholds:
         raise InputError(f"threshold_from: the scores are {kind.about}, and have no single threshold. Leave it out.")
     reading = replace(options.reading, where=None, weights_required=False)
@@ -344,8 +344,8 @@ def _chosen_thresholds(
     other = replace(options, reading=reading, scale=scale, kind=kind.name).of_systems(source.renamed)
     others = opened(inputs.paths_of(scores, name="threshold_from"), key, other).as_source(other, progress)
     _require_same(others.systems, source.systems)
-    figures = Figures(operating_points=wanted.operating_points)
-    quick = replace(other, figures=figures, how_sure=UncertaintyOptions(intervals=False, optimism=False))
+    metrics = MetricOptions(operating_points=wanted.operating_points)
+    quick = replace(other, metrics=metrics, how_sure=UncertaintyOptions(intervals=False, optimism=False))
     results = evaluate_source(others, quick, progress)
     said = Message("note", "", "thresholds are chosen on the trials of the following files")
     given = wanted.at_thresholds or {}
@@ -417,8 +417,8 @@ def evaluate_files(
         files (attributes of `deciban.workflows.Reading`); for uncertainty (`deciban.workflows.UncertaintyOptions`:
         ``units``, ``level``, ``intervals``, ``bootstrap``, ``seed``, ``optimism``); for large data
         (`deciban.workflows.Scale`: ``memory``, ``dask``, ``speakers``); and for metrics
-        (`deciban.workflows.Figures`: ``classifier``; two-class ``operating_points``, ``eer_conventions``, ``fnmr_at``,
-        ``fmr_at``, ``at_thresholds``, ``posteriors_at``, ``axis``; multiclass ``prior``, ``p_target``,
+        (`deciban.workflows.MetricOptions`: ``classifier``; two-class ``operating_points``, ``eer_conventions``,
+        ``fnmr_at``, ``fmr_at``, ``at_thresholds``, ``posteriors_at``, ``axis``; multiclass ``prior``, ``p_target``,
         ``p_out_of_set``, ``subsets``, ``pairs``, ``groups``).
 
     Returns

@@ -22,7 +22,7 @@ from deciban.memory import give_back_at_once, memory_error
 from deciban.trials import JoinReport, Trials
 from deciban.trials.joining import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
-from deciban.trials.sources import Chunk, LoadedPartition, ShardSource
+from deciban.trials.sources import Batch, LoadedPartition, TrialSource
 from deciban.trials.tables import criteria
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
@@ -94,7 +94,7 @@ class ScoreFiles:
         """Return the kind of the scores; see `deciban.workflows.kinds.kind_of`."""
         return kind_of(self.scores[0], self.key, options).name
 
-    def as_source(self, options: Options, progress: Progress | None = None) -> ShardSource:
+    def as_source(self, options: Options, progress: Progress | None = None) -> TrialSource:
         """Read and join the files; see `read_joined`."""
         say = progress or (lambda _words: None)
         reading = options.reading.with_ids_read()
@@ -149,7 +149,7 @@ class ScoreFiles:
         return single_files(file.path for file in (*self.scores, *(() if self.key is None else (self.key,))))
 
 
-Opened: TypeAlias = ScoreFiles | ShardSource
+Opened: TypeAlias = ScoreFiles | TrialSource
 """Opened inputs: files to read as one batch, or a source."""
 
 
@@ -159,7 +159,7 @@ def read_joined(
     options: Options | None = None,
     *,
     progress: Progress | None = None,
-) -> ShardSource:
+) -> TrialSource:
     """Read score files and a key, and join them.
 
     Parameters
@@ -176,7 +176,7 @@ def read_joined(
 
     Returns
     -------
-    ShardSource
+    TrialSource
         One batch with the trials of the key. Scores are natural logarithms.
 
     Raises
@@ -359,7 +359,7 @@ NAMING = (*PAIR_SIDE, *SINGLE)
 """Columns that contain names of trials."""
 
 
-def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSource:
+def open_source(scores: Sequence[Any], key: Any, options: Options) -> TrialSource:
     """Open inputs, to be read in batches.
 
     Parameters
@@ -371,9 +371,9 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     Raises
     ------
     FormatError, InputError, KeyMismatchError, OSError
-        As in `deciban.io.shards.opening.open_shards`; or if an option is not for these inputs.
+        As in `deciban.io.partitions.opening.open_trials`; or if an option is not for these inputs.
     """
-    from deciban.io.shards.opening import open_shards
+    from deciban.io.partitions.opening import open_trials
 
     give_back_at_once(options.scale.n_bytes)  # joins precede all passes
     reading = options.reading.with_ids_read()
@@ -392,7 +392,7 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     given |= {"conditions": tuple(dict.fromkeys((*condition_columns(options), *named)))}
     if any(map(reading.says, ("log10", "lr", "negate", "posterior_prior", "detection_llr", "probabilities"))):
         given["converted"] = partial(_in_nats, reading=reading)
-    source = open_shards(list(scores), key, speakers=options.scale.speaker_files or None, **given)
+    source = open_trials(list(scores), key, speakers=options.scale.speaker_files or None, **given)
     kind = kind_called("classes" if source.classes else "two-class")
     kind.refuse_reading(reading)
     double = source.is_double or reading.probabilities is not None
@@ -430,7 +430,7 @@ def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> A
     return in_nats(scores, classes, reading) if classes else scores
 
 
-def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]:
+def _said(source: TrialSource, kind: AnyKind, reading: Reading) -> list[Message]:
     """Return the messages about the selection of trials and about the join."""
     found = Kind.key_messages(kind, None, reading)
     if reading.negate:
@@ -456,11 +456,11 @@ def how_trials_met(kind: AnyKind, reading: Reading, report: JoinReport, ties: st
 
 def _source_of(
     kind: AnyKind, aligned: Sequence[Any], weight: CountArray | None, name: str, options: Options, **about: Any
-) -> ShardSource:
+) -> TrialSource:
     """Return joined trials as a source of one batch."""
     first = aligned[0]
     asked = dict(_conditions(first.trials, options))
-    chunk = Chunk(
+    batch = Batch(
         tuple(one.score for one in aligned),
         kind.truth_of(first),
         weight=weight,
@@ -469,12 +469,12 @@ def _source_of(
     )
     sides, classes = sides_with_names(first.trials), kind.classes_of(first.scores)
     aliases = [side for side in asked if first.trials.origin.side_called(side) in sides]
-    return ShardSource(
+    return TrialSource(
         name,
-        (LoadedPartition(chunk, name),),
+        (LoadedPartition(batch, name),),
         tuple(one.name for one in aligned),
         classes,
-        is_double=any(one.dtype == np.float64 for one in chunk.scores),
+        is_double=any(one.dtype == np.float64 for one in batch.scores),
         has_weights=weight is not None,
         sides=sides,
         units=() if classes else tuple(one.scores.unit for one in aligned),

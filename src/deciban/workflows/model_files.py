@@ -23,25 +23,25 @@ from deciban.models.score_model import ARGUMENTS, ScoreModel
 from deciban.models.sources import AvailableSystems, mapped, naming_rows, scored_by
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR
-from deciban.trials.sources import Chunk, Engine, ShardSource, TrialFields, counting, found_in, having, ordered
+from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, counting, found_in, having, ordered
 from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import KindName, Options, RenamedSystems, known_by
 from deciban.workflows.units import HoldOut, UnitsOfSource, groups_of, pairs_of
 
 
-def _digits(model: ScoreModel, chunk: Chunk) -> AnyArray | None:
+def _digits(model: ScoreModel, batch: Batch) -> AnyArray | None:
     """Return fingerprints of the trials of a partition, with and without weights; sums wrap around."""
-    if chunk.truth is None or not len(chunk.truth):
+    if batch.truth is None or not len(batch.truth):
         return None
-    measures = chunk.quality or {}
-    seen = model.seen(chunk.stacked, [measures[name] for name in ARGUMENTS if name in measures])
-    weights = [None] if chunk.weight is None else [chunk.float_weight, None]
-    return np.array([digits_of(seen, chunk.truth, one) for one in weights], np.uint64)
+    measures = batch.quality or {}
+    seen = model.seen(batch.stacked, [measures[name] for name in ARGUMENTS if name in measures])
+    weights = [None] if batch.weight is None else [batch.float_weight, None]
+    return np.array([digits_of(seen, batch.truth, one) for one in weights], np.uint64)
 
 
 def is_of_training(
-    model: ScoreModel, source: ShardSource, engine: Engine, counts: Mapping[str, int] | None = None
+    model: ScoreModel, source: TrialSource, engine: Engine, counts: Mapping[str, int] | None = None
 ) -> bool | None:
     """Return True if a model was trained on these trials, by their fingerprint, and None if unknown; one pass.
 
@@ -60,14 +60,14 @@ def is_of_training(
 
 
 def seen_before(
-    model: ScoreModel, source: ShardSource, engine: Engine, *, of_training: bool, counts: Mapping[str, int] | None
+    model: ScoreModel, source: TrialSource, engine: Engine, *, of_training: bool, counts: Mapping[str, int] | None
 ) -> list[Message]:
     """Return a note if trials are unexpectedly the training trials, or unexpectedly others.
 
     Parameters
     ----------
     model : ScoreModel
-    source : ShardSource
+    source : TrialSource
         Systems and classes in the order of training.
     engine : Engine
     of_training : bool
@@ -182,7 +182,7 @@ def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, 
     return replace(options, kind=model.scores_kind)
 
 
-def require_kind_of_source(model: ScoreModel, source: ShardSource) -> AnyKind:
+def require_kind_of_source(model: ScoreModel, source: TrialSource) -> AnyKind:
     """Return the kind of the scores of a source; refuse another kind than that of the model.
 
     Raises
@@ -231,7 +231,7 @@ def require_quality(model: ScoreModel, *, is_given: bool) -> None:
         raise InputError("quality: given, but the fusion was trained without. Leave it out, or train with quality.")
 
 
-def require_one_system(model: ScoreModel, source: ShardSource) -> None:
+def require_one_system(model: ScoreModel, source: TrialSource) -> None:
     """Refuse several systems for a model of one system.
 
     Raises
@@ -367,19 +367,19 @@ class PartlyScoredTrials:
 
     Attributes
     ----------
-    source : ShardSource
+    source : TrialSource
     seen : AvailableSystems or None
         Available scores; None if no score is missing.
     messages : tuple of Message
         Messages about missing scores.
     """
 
-    source: ShardSource
+    source: TrialSource
     seen: AvailableSystems | None = None
     messages: tuple[Message, ...] = ()
 
     @classmethod
-    def of(cls, source: ShardSource, options: Options) -> PartlyScoredTrials:
+    def of(cls, source: TrialSource, options: Options) -> PartlyScoredTrials:
         """Find out which systems scored which trials, in one pass if scores can be missing."""
         found = cls._without_empty(source, options, "any score")
         if found.seen is None:
@@ -392,7 +392,7 @@ class PartlyScoredTrials:
         return replace(found, messages=(*notes, *found.messages))
 
     @classmethod
-    def _without_empty(cls, source: ShardSource, options: Options, what: str) -> PartlyScoredTrials:
+    def _without_empty(cls, source: TrialSource, options: Options, what: str) -> PartlyScoredTrials:
         """Leave out the trials that no system scored, with a message about their number."""
         if not source.incomplete:
             return cls(source)
@@ -413,7 +413,7 @@ class PartlyScoredTrials:
         return replace(found, messages=(*self.messages, *found.messages))
 
     @property
-    def complete(self) -> ShardSource | None:
+    def complete(self) -> TrialSource | None:
         """Trials that all systems scored, for comparisons; None if a class has no such trials."""
         every = tuple(range(len(self.source.systems)))
         if self.seen is None:
@@ -423,16 +423,16 @@ class PartlyScoredTrials:
 
 def made_of(
     model: ScoreModel, scored: PartlyScoredTrials, options: Options
-) -> tuple[PartlyScoredTrials, ShardSource, ShardSource, list[Message]]:
+) -> tuple[PartlyScoredTrials, TrialSource, TrialSource, list[Message]]:
     """Match a trained model with the systems of a source, and apply it.
 
     Returns
     -------
     Scored
         The systems in the order of training.
-    ShardSource
+    TrialSource
         The same, with the classes in the order of training, too.
-    ShardSource
+    TrialSource
         Output of the model for trials of positive weight.
     list of Message
 
@@ -458,7 +458,7 @@ def made_of(
     return scored, own, result, [*messages, *told]
 
 
-def in_class_order(model: ScoreModel, source: ShardSource) -> tuple[ShardSource, list[Message]]:
+def in_class_order(model: ScoreModel, source: TrialSource) -> tuple[TrialSource, list[Message]]:
     """Return a source with its classes in the order of training, and messages.
 
     Raises
@@ -470,7 +470,7 @@ def in_class_order(model: ScoreModel, source: ShardSource) -> tuple[ShardSource,
     return ordered(source, classes=classes or None), told
 
 
-def _ways(model: Any, source: ShardSource, options: Options) -> list[Message]:
+def _ways(model: Any, source: TrialSource, options: Options) -> list[Message]:
     """Return messages about the fusions that are used for trials with missing scores."""
     if not model.of_subsets or not source.incomplete:
         return []
@@ -482,20 +482,20 @@ def _ways(model: Any, source: ShardSource, options: Options) -> list[Message]:
     ]
 
 
-def _trials_in_memory(source: ShardSource) -> Trials:
+def _trials_in_memory(source: TrialSource) -> Trials:
     """Return the trials of a source in memory."""
     assert source.held.trials is not None  # noqa: S101  # checked by callers
     return source.held.trials
 
 
-def sides_of(source: ShardSource) -> tuple[str, ...]:
+def sides_of(source: TrialSource) -> tuple[str, ...]:
     """Return the sides whose names are held out together; empty if every trial is a group."""
     if source.batch is not None:
         return pairs_of(_trials_in_memory(source))
     return PAIR if source.groups else ()
 
 
-def require_groups(source: ShardSource, *asked: HoldOut | None) -> None:
+def require_groups(source: TrialSource, *asked: HoldOut | None) -> None:
     """Refuse a source that was opened with other groups for cross-validation.
 
     Raises
@@ -507,18 +507,18 @@ def require_groups(source: ShardSource, *asked: HoldOut | None) -> None:
         if not fits and source.groups is not None:  # without groups, a later check raises an error
             raise InputError(
                 f"cross_validate: {source.name} was opened to hold out by {' and '.join(source.groups) or 'trial'}, "
-                "but other groups are requested. Name the files instead, or open the source again (open_shards, "
+                "but other groups are requested. Name the files instead, or open the source again (open_trials, "
                 "groups=)."
             )
 
 
-def fit_source(model: ScoreModel, source: ShardSource, options: Options, units: UnitsOfSource | None = None) -> None:
+def fit_source(model: ScoreModel, source: TrialSource, options: Options, units: UnitsOfSource | None = None) -> None:
     """Train a model in place; errors contain the name of the trial.
 
     Parameters
     ----------
     model : ScoreModel
-    source : ShardSource
+    source : TrialSource
     options : Options
         Options for engine and memory.
     units : UnitsOfSource, optional
@@ -534,7 +534,7 @@ def fit_source(model: ScoreModel, source: ShardSource, options: Options, units: 
 
 
 @contextmanager
-def _running(source: ShardSource, options: Options) -> Iterator[tuple[Engine | None, int]]:
+def _running(source: TrialSource, options: Options) -> Iterator[tuple[Engine | None, int]]:
     """Yield an engine and its memory; for a batch in memory, yield None and add names of trials to errors."""
     if source.batch is not None:
         with naming_rows(source.batch, source.systems, source.name):
@@ -546,7 +546,7 @@ def _running(source: ShardSource, options: Options) -> Iterator[tuple[Engine | N
         yield engine, memory
 
 
-def crossed(source: ShardSource, model: ScoreModel, held: HoldOut, options: Options, name: str) -> ShardSource:
+def crossed(source: TrialSource, model: ScoreModel, held: HoldOut, options: Options, name: str) -> TrialSource:
     """Return the cross-validated output of a model for the training trials.
 
     Raises
@@ -564,7 +564,7 @@ def crossed(source: ShardSource, model: ScoreModel, held: HoldOut, options: Opti
 
 
 @contextmanager
-def _parts(source: ShardSource, held: HoldOut, options: Options) -> Iterator[SourceParts]:
+def _parts(source: TrialSource, held: HoldOut, options: Options) -> Iterator[SourceParts]:
     """Yield trials with their folds."""
     groups: Any = source.groups if source.batch is None else groups_of(_trials_in_memory(source), held.by)
     if source.classes and isinstance(groups, tuple) and len(groups) > 1:
@@ -579,7 +579,7 @@ def _parts(source: ShardSource, held: HoldOut, options: Options) -> Iterator[Sou
 _TWO_SIDES = "cross_validate: two columns are for trials with two sides. Name one, such as speaker."
 
 
-def selected(source: ShardSource | None, model: Any, held: HoldOut, options: Options, progress: Progress) -> Selection:
+def selected(source: TrialSource | None, model: Any, held: HoldOut, options: Options, progress: Progress) -> Selection:
     """Select systems on the trials that all of them scored.
 
     Raises

@@ -512,7 +512,7 @@ class Reading(JoinOptions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class MetricOptions:
     """Requested metrics; None for the defaults.
 
     Attributes
@@ -520,7 +520,7 @@ class Figures:
     operating_points : iterable
         Two classes: operating points of detection costs, as in `deciban.evaluate`.
     eer_conventions, discrepancy, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis, rule
-        Two classes: as in `deciban.evaluation.TwoClassFigures`. By default the axis has the unit of the scores: common
+        Two classes: as in `deciban.evaluation.TwoClassMetrics`. By default the axis has the unit of the scores: common
         logarithms stay common logarithms in plots.
     classifier : bool
         Report metrics of classifier papers at the shares of the classes in the data.
@@ -561,7 +561,7 @@ class Options:
     Attributes
     ----------
     reading : Reading
-    figures : Figures
+    metrics : MetricOptions
     kind : {"two-class", "classes"}, optional
         Kind of scores; by default detected from the files.
     how_sure : UncertaintyOptions
@@ -581,7 +581,7 @@ class Options:
     """
 
     reading: Reading = field(default_factory=Reading)
-    figures: Figures = field(default_factory=Figures)
+    metrics: MetricOptions = field(default_factory=MetricOptions)
     kind: KindName | None = None
     how_sure: UncertaintyOptions = field(default_factory=UncertaintyOptions)
     scale: Scale = field(default_factory=Scale)
@@ -628,7 +628,7 @@ class Options:
                 meant = f" Did you mean {near[0]}?" if near else ""
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{meant}")
         plan = None if given.get("preset") is None else preset(given["preset"])
-        given = dict(given) if plan is None else with_figures_of(plan, given)
+        given = dict(given) if plan is None else with_metrics_of(plan, given)
         kind = given.get("kind")
         if kind not in (None, "two-class", "classes"):
             raise InputError(f"kind: got {kind!r}. It must be 'two-class' or 'classes', or left out.")
@@ -646,10 +646,10 @@ class Options:
         """Return options for other trials of systems with new names."""
         return self if known is None else replace(self, reading=replace(self.reading, names=known))
 
-    def with_figures(self, **figures: Any) -> Options:
+    def with_metrics(self, **metrics: Any) -> Options:
         """Return options with more requested metrics; None, False and empty values are ignored."""
-        given = {name: value for name, value in figures.items() if value not in (None, False, ())}
-        return replace(self, figures=replace(self.figures, **given))
+        given = {name: value for name, value in metrics.items() if value not in (None, False, ())}
+        return replace(self, metrics=replace(self.metrics, **given))
 
     @property
     def files(self) -> list[PathLike]:
@@ -667,7 +667,7 @@ class Options:
 
 _PARTS: dict[str, type[Any]] = {
     "reading": Reading,
-    "figures": Figures,
+    "metrics": MetricOptions,
     "how_sure": UncertaintyOptions,
     "scale": Scale,
     "split": Split,
@@ -678,7 +678,7 @@ _OWN = ("kind", "preset", "worst")
 """Arguments that are attributes of `Options` itself."""
 
 
-def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
+def with_metrics_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments with the metrics of a protocol first, and then other requested metrics, each once.
 
     Raises
@@ -689,7 +689,7 @@ def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
     Examples
     --------
     >>> from deciban.evaluation import preset
-    >>> with_figures_of(preset("lre17"), {"p_target": [0.2, 0.5]})
+    >>> with_metrics_of(preset("lre17"), {"p_target": [0.2, 0.5]})
     {'p_target': [0.5, 0.1, 0.2]}
     """
     found, share = dict(given), given.get("p_out_of_set")
@@ -697,7 +697,7 @@ def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
         last = f"the last class is out of set, with prior {plan.p_out_of_set:g}" if plan.p_out_of_set else ""
         known = last or "no class is out of set"
         raise InputError(f"p_out_of_set: in the preset {plan.name}, {known}. Leave one of the two out.")
-    for name, value in plan.figures.items():
+    for name, value in plan.metrics.items():
         own = given.get(name)
         if name in ("p_out_of_set", "eer_conventions", "discrepancy"):
             found[name] = own or value

@@ -14,14 +14,14 @@ import numpy as np
 from deciban.core.class_counts import sharing_factors
 from deciban.engines.units import weighted_by_condition
 from deciban.errors import WARNING, InputError, Message, shortened
-from deciban.evaluation.preset_table import PlanFigure, Preset, Primary, presets, primary_of
+from deciban.evaluation.preset_table import Preset, PresetMetric, Primary, presets, primary_of
 from deciban.evaluation.results import Results
 from deciban.metrics import act_dcf, min_dcf
 from deciban.multiclass import pairwise_llr
-from deciban.trials.sources import ShardSource
+from deciban.trials.sources import TrialSource
 from deciban.types import CountArray, FloatArray
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.options import Figures, KindName, Options
+from deciban.workflows.options import KindName, MetricOptions, Options
 from deciban.workflows.partitions import Split, SplitColumn, require_apart, split_columns
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class ProtocolTrials:
         system : int
             Index of the system.
         """
-        plan, own, trials = self.plan, replace(options, figures=plan_figures(self.plan)), self.units.source
+        plan, own, trials = self.plan, replace(options, metrics=plan_metrics(self.plan)), self.units.source
         if plan.primary in OF_SCORES:
             parts = PartsOfScores(plan, self.kind, trials.batch, trials.classes, system)
             return parts.of_clusters(found) if plan.primary == "cluster_c_avg" else parts.of_pairs(found)
@@ -106,11 +106,11 @@ class ProtocolTrials:
             how = f"non-targets weighted by {plan.share_column}, in the shares of the protocol"
             return primary_of(plan, self._evaluated(source, own, found.name, system), how=how)
         first = primary_of(plan, found)
-        if first.figure.interval is not None or self.units.units is None:
+        if first.metric.interval is not None or self.units.units is None:
             return first
         return primary_of(plan, self._evaluated(trials, own, found.name, system))  # only its points, with intervals
 
-    def _evaluated(self, source: ShardSource, options: Options, name: str, system: int) -> Any:
+    def _evaluated(self, source: TrialSource, options: Options, name: str, system: int) -> Any:
         return self.kind.evaluate_source(replace(self.units, source=source), options, system=system, name=name)
 
 
@@ -122,7 +122,7 @@ class PartsOfScores:
     ----------
     plan : Preset
     kind : AnyKind
-    batch : Chunk
+    batch : Batch
         All segments.
     classes : tuple of str
     system : int
@@ -160,7 +160,7 @@ class PartsOfScores:
         strange = sorted(set(self.classes).difference(*self.plan.clusters.values()))
         if strange or len(parts) < len(self.plan.clusters):
             self._refuse_strange(strange, parts)
-        value, minimum = (PlanFigure(math.fsum(some) / len(some)) for some in (list(parts.values()), least))
+        value, minimum = (PresetMetric(math.fsum(some) / len(some)) for some in (list(parts.values()), least))
         departs = self._partial(parts)
         return Primary(self.plan, found.name, value, minimum, "each cluster separately", departs, parts)
 
@@ -186,7 +186,7 @@ class PartsOfScores:
         own, classes = place[truth[rows]], tuple(self.classes[k] for k in columns)
         self.kind.require_trials(own, classes)
         trials = self.batch.scores[self.system][rows[:, None], columns], own, None if weight is None else weight[rows]
-        return self.kind.evaluate(trials, plan_figures(self.plan), classes, name=name)
+        return self.kind.evaluate(trials, plan_metrics(self.plan), classes, name=name)
 
     def of_pairs(self, found: Any) -> Primary:
         """Return the mean cost of pairs of classes at prior 0.5, over the pairs with the highest minimum cost."""
@@ -203,7 +203,7 @@ class PartsOfScores:
         asked = self.plan.worst_pairs or len(worst)
         departs = f"{len(worst)} pairs, but the protocol needs {asked}" if len(worst) < asked else ""
         parts = {name: cost for _, cost, name in worst}
-        return Primary(self.plan, found.name, PlanFigure(actual), PlanFigure(least), "", departs, parts)
+        return Primary(self.plan, found.name, PresetMetric(actual), PresetMetric(least), "", departs, parts)
 
 
 def shares_of(plan: Preset, names: Sequence[str | None], totals: CountArray) -> FloatArray:
@@ -241,10 +241,10 @@ def shares_of(plan: Preset, names: Sequence[str | None], totals: CountArray) -> 
     return shares
 
 
-def plan_figures(plan: Preset) -> Figures:
+def plan_metrics(plan: Preset) -> MetricOptions:
     """Return the metrics of a protocol, without other slow metrics."""
-    figures = Figures(**plan.figures)
-    return replace(figures, subsets=False, pairs=False) if plan.kind == "classes" else figures
+    metrics = MetricOptions(**plan.metrics)
+    return replace(metrics, subsets=False, pairs=False) if plan.kind == "classes" else metrics
 
 
 def plan_columns(plan: Preset) -> tuple[SplitColumn, ...]:

@@ -19,12 +19,12 @@ from deciban.fusion.quality import sums_of_measures, weighted_sum
 from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide, matrices_of, plain_combination
 from deciban.io import read_contents
 from deciban.io.columns.values import plain
-from deciban.io.shards.layout import TrialRows
+from deciban.io.partitions.layout import TrialRows
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Origin, SegmentQuality, Trials
 from deciban.trials.lists import as_text
-from deciban.trials.sources import Chunk, LoadedPartition, ShardSource, SourcePartition, TrialFields, found_in
+from deciban.trials.sources import Batch, LoadedPartition, SourcePartition, TrialFields, TrialSource, found_in
 from deciban.types import BoolArray, FloatArray
 from deciban.workflows.options import Scale
 
@@ -339,13 +339,13 @@ def _combined_message(quality: SegmentQuality, side: str, rows: FloatArray) -> M
 
 
 def with_quality(
-    source: ShardSource, measured: Measured, scale: Scale, *, sides: tuple[str, ...] | None = None
-) -> ShardSource:
+    source: TrialSource, measured: Measured, scale: Scale, *, sides: tuple[str, ...] | None = None
+) -> TrialSource:
     """Return a source with the quality measures of its trials; one pass finds the sides with measures.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
         Source of tables with names of trials.
     measured : mapping of side to SegmentQuality
     scale : Scale
@@ -389,7 +389,7 @@ def _messages_of(measured: Measured, found: Container[str]) -> list[Message]:
     ]
 
 
-def _first_trial(source: ShardSource) -> Trials:
+def _first_trial(source: TrialSource) -> Trials:
     """Return the first trial of a source, for messages.
 
     Raises
@@ -414,8 +414,8 @@ def _measured(partition: SourcePartition, measured: Measured) -> SourcePartition
     return replace(partition, layout=replace(partition.layout, quality=dict(measured)))
 
 
-def _known(wanted: Sequence[str], chunk: Chunk) -> Sums:
+def _known(wanted: Sequence[str], batch: Batch) -> Sums:
     """Count the trials of a partition by their sides with measures, one bit for each side."""
-    tables = chunk.quality or {}
+    tables = batch.quality or {}
     has = sum((~np.isnan(tables[name][:, 0])).astype(np.int64) << at for at, name in enumerate(wanted))
     return Sums.of(np.bincount(np.atleast_1d(has), minlength=1 << len(wanted)).astype(np.float64))

@@ -29,7 +29,7 @@ from deciban.io.reader import read_contents
 from deciban.io.recognition import Recognized, readable_as, recognize
 from deciban.io.source import single_files
 from deciban.spoofing import AsvErrors
-from deciban.trials.sources import Chunk, LoadedPartition, ShardSource
+from deciban.trials.sources import Batch, LoadedPartition, TrialSource
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from deciban.workflows.inputs import Paths, paths_of, read_joined
 from deciban.workflows.kinds import kind_called
@@ -167,7 +167,7 @@ def refuse_others(edition: Edition, options: Options, asv: Any, asv_key: Any, as
     named = [name for name, value in given.items() if value]
     if named:
         raise InputError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
-    asked: Any = options.figures.operating_points
+    asked: Any = options.metrics.operating_points
     if asked is not None and set(asked if isinstance(asked, list | tuple) else [asked]) - {*edition.plan.points}:
         raise InputError(f"operating_points: {edition.plan.name} defines its costs. Leave it out.")
     if asv_key is not None and asv is None:
@@ -187,18 +187,18 @@ class LabelledTrials:
 
     Attributes
     ----------
-    source : ShardSource
+    source : TrialSource
         One batch; the truth is True for targets, or bona fide trials.
     is_spoof : (n,) bool array
     has_three : bool
     """
 
-    source: ShardSource
+    source: TrialSource
     is_spoof: BoolArray
     has_three: bool
 
     @property
-    def batch(self) -> Chunk:
+    def batch(self) -> Batch:
         """The trials, which are all in memory."""
         found = self.source.batch
         assert found is not None  # noqa: S101  # read as a whole
@@ -253,8 +253,8 @@ class LabelledTrials:
     def with_system(self, name: str, scores: FloatArray) -> LabelledTrials:
         """Return the trials with scores in nats of one more system."""
         source = replace(self.source, systems=(*self.source.systems, name), units=(*self.source.units, "nats"))
-        chunk = replace(self.batch, scores=(*self.batch.scores, scores))
-        return replace(self, source=_held(source, chunk))
+        batch = replace(self.batch, scores=(*self.batch.scores, scores))
+        return replace(self, source=_held(source, batch))
 
 
 def reading_of_two(reading: Reading) -> Reading:
@@ -447,7 +447,7 @@ class _Evaluator:
     ) -> tuple[Evaluation, dict[str, Measured]]:
         edition = self.edition
         verifier = None if self.verifier is None else self.verifier.within(values)
-        found = self.evaluated(at, rows, self.options.figures.operating_points)
+        found = self.evaluated(at, rows, self.options.metrics.operating_points)
         scores, spoofs = self.trials.batch.scores[at], self.trials.is_spoof
         two = scores[rows & ~spoofs], scores[rows & spoofs]
         made = {"cm_eer": Measured.eer(found), "cllr": Measured.of(found, "cllr")}
@@ -487,7 +487,7 @@ class _Evaluator:
     def _single(self, at: int, rows: BoolArray) -> tuple[Evaluation, dict[str, Measured]]:
         spoofs, edition = self.trials.is_spoof, self.edition
         others = ~self.truth & ~spoofs & rows
-        found = self.evaluated(at, rows, self.options.figures.operating_points)
+        found = self.evaluated(at, rows, self.options.metrics.operating_points)
         costs, scores = self.weighted(at, rows), self.trials.batch.scores[at]
         three = scores[self.truth & rows], scores[others], scores[spoofs & rows]
         made = {
@@ -521,15 +521,15 @@ class _Evaluator:
     def evaluated(self, at: int, rows: BoolArray, points: Any = None, weight: Any = None) -> Evaluation:
         """Evaluate some trials of a system, perhaps with weights."""
         batch = self.units.source.held
-        chunk = (batch if weight is None else replace(batch, weight=weight)).take(rows)
-        source = replace(_held(self.units.source, chunk), has_weights=weight is not None)
-        figures = replace(self.options.figures, operating_points=points or None, eer_conventions=self.edition.plan.eer)
-        own = replace(self.options, figures=figures)
+        batch = (batch if weight is None else replace(batch, weight=weight)).take(rows)
+        source = replace(_held(self.units.source, batch), has_weights=weight is not None)
+        metrics = replace(self.options.metrics, operating_points=points or None, eer_conventions=self.edition.plan.eer)
+        own = replace(self.options, metrics=metrics)
         kind, name = kind_called("two-class"), self.trials.source.systems[at]
         found: Evaluation = kind.evaluate_source(replace(self.units, source=source), own, system=at, name=name)
         return found
 
 
-def _held(source: ShardSource, chunk: Chunk) -> ShardSource:
+def _held(source: TrialSource, batch: Batch) -> TrialSource:
     """Return a source of one batch."""
-    return replace(source, partitions=(LoadedPartition(chunk, source.name),))
+    return replace(source, partitions=(LoadedPartition(batch, source.name),))

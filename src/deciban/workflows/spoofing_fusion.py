@@ -24,7 +24,7 @@ from deciban.models.model import content_of
 from deciban.spoofing import Cascade
 from deciban.spoofing.sasv import a_dcf_weights
 from deciban.trials import Scores
-from deciban.trials.sources import Chunk, in_memory, ordered
+from deciban.trials.sources import Batch, in_memory, ordered
 from deciban.types import FloatArray, Progress, Weights
 from deciban.workflows.inputs import Paths, paths_of
 from deciban.workflows.model_files import sides_of
@@ -211,7 +211,7 @@ def _cross_validated(trials: LabelledTrials, untrained: _FusionAndCascade, held:
     """Return llrs and decisions for all trials from training without their groups."""
     batch = trials.batch
     groups = None if batch.trials is None else groups_of(batch.trials, held.by)
-    source = in_memory(Chunk((batch.stacked,), trials.kinds), KINDS)
+    source = in_memory(Batch((batch.stacked,), trials.kinds), KINDS)
     crossed = SourceParts.in_memory(source, held.parts, groups=groups).crossed(untrained, "")
     return crossed.held.scores[0].astype(np.float64, copy=False)
 

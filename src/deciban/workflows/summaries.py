@@ -19,7 +19,7 @@ from deciban.io.source import files_of
 from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, rows_that_fit
 from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.lists import PAIR
-from deciban.trials.sources import Chunk, ShardSource, SourcePartition, SourcePass, TrialFields
+from deciban.trials.sources import Batch, SourcePartition, SourcePass, TrialFields, TrialSource
 from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import KindName, Options, Reading
@@ -89,7 +89,7 @@ def summarize_files(
     from deciban.workflows.inputs import open_source
 
     chosen, say = _options(options), progress or (lambda _words: None)
-    paths, messages, heads = _shard_files(shards), list[Message](), list[summary_files.SummaryHead]()
+    paths, messages, heads = _partition_files(shards), list[Message](), list[summary_files.SummaryHead]()
     scratch = ScratchFolder()
     with scratch.or_nothing(), chosen.scale.engine() as engine:
         runs = list[Path]()
@@ -107,7 +107,7 @@ def summarize_files(
             work = engine.run(made, source.partitions)
             if work.first is None:
                 raise InputError(f"{source.name}: contains no trials to summarize. Leave it out.")
-            record = summary_files.ShardRecord(
+            record = summary_files.PartitionRecord(
                 Path(path).name, source.n_rows, tuple(work.n.tolist()), sha256, tuple(map(str, source.messages))
             )
             heads.append(replace(work.with_units(), shards=(record,)))
@@ -144,7 +144,7 @@ def _options(given: dict[str, Any]) -> Options:
     return chosen
 
 
-def _shard_files(shards: PathLike | Sequence[PathLike]) -> list[PathLike]:
+def _partition_files(shards: PathLike | Sequence[PathLike]) -> list[PathLike]:
     given = [shards] if isinstance(shards, str | Path) else list(shards)  # type: ignore[arg-type]
     found = list[PathLike]()
     for path in given:
@@ -165,7 +165,7 @@ def _content_of(path: PathLike, key: PathLike | None) -> str:
     return found.hexdigest()
 
 
-def _head_of(source: ShardSource, path: PathLike, options: Options, *, keep_names: bool) -> summary_files.SummaryHead:
+def _head_of(source: TrialSource, path: PathLike, options: Options, *, keep_names: bool) -> summary_files.SummaryHead:
     """Return the head of the summary of a partition."""
     systems = source.systems
     if len(systems) == 1 and systems[0] == Path(path).name.removesuffix("".join(Path(path).suffixes)):
@@ -175,7 +175,7 @@ def _head_of(source: ShardSource, path: PathLike, options: Options, *, keep_name
     return summary_files.SummaryHead(systems, source.classes, (), units, weights=weights, log10=source.log10)
 
 
-def _kept(source: ShardSource, options: Options, *, keep_names: bool) -> str:
+def _kept(source: TrialSource, options: Options, *, keep_names: bool) -> str:
     """Return the kind of units that are kept; see `SummaryHead.units`."""
     naming, has_names = options.how_sure.naming, source.sides[:2] == PAIR
     if keep_names and not has_names:
@@ -205,7 +205,7 @@ class CountedRuns(SourcePass):
         Number of trials of each class.
     looks : list of ScoreStatistics
         Statistics of the scores of each system; only for two classes.
-    first : Chunk or None
+    first : Batch or None
         One trial, for the description of its units.
     """
 
@@ -216,24 +216,24 @@ class CountedRuns(SourcePass):
         self.runs = list[Path]()
         self.n = np.zeros(len(head.classes) or 2, np.int64)
         self.looks = [ScoreStatistics()] * len(head.systems)
-        self.first: Chunk | None = None
+        self.first: Batch | None = None
         has_units, has_names = (head.units == kept for kept in ("named", "names"))
         systems = tuple(range(len(head.systems)))
         self.wanted = TrialFields(systems, truth=True, units=has_units, weight=bool(head.weights), names=has_names)
 
     def take(self, partitions: Sequence[SourcePartition]) -> None:
         """See `SourcePass.take`."""
-        chunks = [partition.read(self.wanted) for partition in partitions]
-        chunks = [one for one in chunks if one.truth is not None and len(one.truth)]
-        if not chunks:
+        batches = [partition.read(self.wanted) for partition in partitions]
+        batches = [one for one in batches if one.truth is not None and len(one.truth)]
+        if not batches:
             return
-        parts = [self._columns(one) for one in chunks]
+        parts = [self._columns(one) for one in batches]
         rows = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
-        scores = zip(*(one.scores for one in chunks), strict=True)
+        scores = zip(*(one.scores for one in batches), strict=True)
         run = self.folder / f"{secrets.token_hex(8)}.run"
         summary_files.write_run(summary_files.count_rows(rows), run)
         with self.lock:
-            self.first = self.first or chunks[0].take(np.zeros(1, np.int64))
+            self.first = self.first or batches[0].take(np.zeros(1, np.int64))
             self.runs.append(run)
             if not self.head.classes:
                 self.looks = [
@@ -241,18 +241,18 @@ class CountedRuns(SourcePass):
                 ]
             self.n = self.n + np.bincount(rows[self.head.truth], minlength=len(self.n))
 
-    def _columns(self, chunk: Chunk) -> summary_files.Columns:
+    def _columns(self, batch: Batch) -> summary_files.Columns:
         """Return the columns of a summary with one row for each trial."""
         head, found = self.head, dict[str, AnyArray]()
-        for names, scores in zip(head.score_columns, chunk.scores, strict=True):
+        for names, scores in zip(head.score_columns, batch.scores, strict=True):
             each = scores.T if head.classes else [scores]
             found |= {name: own + own.dtype.type(0) for name, own in zip(names, each, strict=True)}  # -0 is 0
-        truth: AnyArray = np.asarray(chunk.truth)
+        truth: AnyArray = np.asarray(batch.truth)
         found[head.truth] = truth.astype(np.int32) if head.classes else truth
-        sides = _sides(chunk)
+        sides = _sides(batch)
         found |= dict(zip(replace(head, n_sides=len(sides)).unit_columns, sides, strict=True))
-        if head.weights and chunk.weight is not None:
-            found[summary_files.WEIGHT] = chunk.weight
+        if head.weights and batch.weight is not None:
+            found[summary_files.WEIGHT] = batch.weight
         return found
 
     def with_units(self) -> summary_files.SummaryHead:
@@ -270,11 +270,11 @@ class CountedRuns(SourcePass):
         return found
 
 
-def _sides(chunk: Chunk) -> tuple[AnyArray, ...]:
+def _sides(batch: Batch) -> tuple[AnyArray, ...]:
     """Return the numbers of the kept units: one array, or one for each side."""
-    if chunk.units is not None:
-        return tuple(chunk.units.keys[side] for side in chunk.units.codes)
-    return chunk.names or ()
+    if batch.units is not None:
+        return tuple(batch.units.keys[side] for side in batch.units.codes)
+    return batch.names or ()
 
 
 def merge_summaries(summaries: Sequence[PathLike], output: PathLike) -> tuple[Message, ...]:
@@ -315,7 +315,7 @@ def _files(paths: Sequence[PathLike]) -> list[PathLike]:
     return [one for path in paths for one in files_of(path)]
 
 
-def opened_summaries(paths: Sequence[PathLike], options: Options) -> ShardSource:
+def opened_summaries(paths: Sequence[PathLike], options: Options) -> TrialSource:
     """Open summaries of different partitions as one source.
 
     Parameters

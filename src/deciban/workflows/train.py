@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from deciban._files import PathLike
-from deciban.analysis import FigureRow, FusionAnalysis, Selection
+from deciban.analysis import FusionAnalysis, FusionRow, Selection
 from deciban.errors import InputError, Message, MissingScoresError, counted, names_apart, shortened
 from deciban.evaluation.one_system import SCHEMA, Jsonable, Tabular
 from deciban.evaluation.results import Results
@@ -21,7 +21,7 @@ from deciban.models.model import content_of
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.trials.classes import messages_on_ratios
-from deciban.trials.sources import ShardSource
+from deciban.trials.sources import TrialSource
 from deciban.types import Progress
 from deciban.workflows import model_files
 from deciban.workflows.evaluate import opened
@@ -54,7 +54,7 @@ class Trained(Tabular, Jsonable):
         The model; its ``training_`` record contains the names of the systems.
     chosen : tuple of int
         Positions of its systems among all systems that were read.
-    rows : tuple of FigureRow
+    rows : tuple of FusionRow
         Rows of tables, with their roles: single systems (original or calibrated), the fusion without each of them,
         the calibration or fusion, and cross-validated scores.
     analysis : FusionAnalysis or None
@@ -73,7 +73,7 @@ class Trained(Tabular, Jsonable):
 
     model: ScoreModel
     chosen: tuple[int, ...]
-    rows: tuple[FigureRow, ...]
+    rows: tuple[FusionRow, ...]
     analysis: FusionAnalysis | None
     selection: Selection | None
     cross_validated_scores: AnyScores | None
@@ -207,7 +207,7 @@ def _place(one: Any, results: Results[Any] | None) -> int | None:
     return next(k for k, system in enumerate(results.systems) if system is one)
 
 
-def _gain(rows: Sequence[FigureRow], *, on_complete: bool) -> list[str]:
+def _gain(rows: Sequence[FusionRow], *, on_complete: bool) -> list[str]:
     """Return sentences on the objective beside that of the best single system, and on single systems, if any."""
     known = [(row.penalized_objective, row) for row in rows if row.penalized_objective is not None]
     singles = [one for one in known if one[1].role == "single"]
@@ -338,7 +338,7 @@ def train_files(
 
 
 def train_source(
-    source: ShardSource,
+    source: TrialSource,
     model: ScoreModel,
     options: Options,
     progress: Progress,
@@ -351,7 +351,7 @@ def train_source(
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     model : ScoreModel
         Model to train in place.
     options : Options
@@ -433,7 +433,7 @@ def _said(model: ScoreModel, dev: Compared, held: HoldOut | None) -> list[Messag
     return found
 
 
-def _scores_in_memory(source: ShardSource) -> list[AnyScores]:
+def _scores_in_memory(source: TrialSource) -> list[AnyScores]:
     """Return the scores of every system in nats as tables; empty if they are not in memory."""
     batch = source.batch
     if batch is None or batch.trials is None:
@@ -450,16 +450,16 @@ def _scores_in_memory(source: ShardSource) -> list[AnyScores]:
 
 
 def _crossed_row(
-    model: ScoreModel, crossing: ShardSource, dev: Compared, progress: Progress, taken: Sequence[str]
-) -> FigureRow:
+    model: ScoreModel, crossing: TrialSource, dev: Compared, progress: Progress, taken: Sequence[str]
+) -> FusionRow:
     """Return the row of cross-validated scores."""
     of = model.table_name if model.is_fusion else dev.source.systems[0]
     (name,) = names_apart([f"{of}, cross-validated"], taken)
     own = Compared(model_files.PartlyScoredTrials(replace(crossing, systems=(name,))), dev.options, dev.units)
-    return FigureRow(name=name, role="cross-validated", dev=own.evaluated([0], progress).systems[0])
+    return FusionRow(name=name, role="cross-validated", dev=own.evaluated([0], progress).systems[0])
 
 
-def _record(model: ScoreModel, source: ShardSource, options: Options) -> None:
+def _record(model: ScoreModel, source: TrialSource, options: Options) -> None:
     """Add names of systems, columns and units to the record of training."""
     training, reading = model.training_, options.reading
     assert training is not None  # noqa: S101  # set by training
@@ -481,8 +481,8 @@ def _subsets_named(model: ScoreModel) -> Iterator[None]:
 
 
 def _measured(
-    source: ShardSource, model: ScoreModel, options: Options, measured: Measured | None, chosen: tuple[Any, Any]
-) -> tuple[ShardSource, ScoreModel, list[Message]]:
+    source: TrialSource, model: ScoreModel, options: Options, measured: Measured | None, chosen: tuple[Any, Any]
+) -> tuple[TrialSource, ScoreModel, list[Message]]:
     """Return the source with quality measures, if any, and the fusion with the selected measures."""
     if measured is None or not model.takes_quality:
         if chosen != (None, None):

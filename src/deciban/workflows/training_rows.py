@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deciban._files import PathLike
-from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures, Selection
+from deciban.analysis import FusionAnalysis, FusionMetrics, FusionRow, Selection
 from deciban.analysis.fusion import FusionTask, Role, analysed
 from deciban.core.ranks.counts import n_tied
 from deciban.errors import WARNING, InputError, Message, names_apart
@@ -16,13 +16,13 @@ from deciban.evaluation.results import Results
 from deciban.io.source import single_files
 from deciban.models.score_model import ScoreModel
 from deciban.models.sources import mapped
-from deciban.trials.sources import ShardSource, counting, having, ordered
+from deciban.trials.sources import TrialSource, counting, having, ordered
 from deciban.types import Progress
 from deciban.workflows import model_files
 from deciban.workflows.evaluate import evaluate_source, messages_with_ties, opened
 from deciban.workflows.inputs import is_object, paths_of
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.kinds.two_class import checked_figures
+from deciban.workflows.kinds.two_class import checked_metrics
 from deciban.workflows.options import Options
 from deciban.workflows.partitions import Split
 from deciban.workflows.quality import Measured, with_quality
@@ -57,7 +57,7 @@ class Compared:
     messages: tuple[Message, ...] = ()
 
     @property
-    def source(self) -> ShardSource:
+    def source(self) -> TrialSource:
         """The trials."""
         return self.scored.source
 
@@ -124,7 +124,7 @@ class Compared:
         return [*found, *self.scored.messages, *self.messages]
 
 
-def _ties(source: ShardSource) -> dict[str, int | float]:
+def _ties(source: TrialSource) -> dict[str, int | float]:
     """Return the number of tied scores of each system."""
     found = dict[str, int | float]()
     for k, name in enumerate(source.systems):
@@ -157,7 +157,7 @@ class TrainingRows:
     progress: Progress
     results: list[list[Results[Any]]] = field(default_factory=list)
     """Results of the original systems or the model, for all sets of trials."""
-    training: ShardSource | None = None
+    training: TrialSource | None = None
     """Trials for training, if they are more than the compared trials."""
 
     @property
@@ -169,12 +169,12 @@ class TrainingRows:
         """True if rows are of separately calibrated systems."""
         return bool(self.model.is_fusion and self.dev.kind.compares_systems)
 
-    def rows(self) -> tuple[list[FigureRow], FusionAnalysis | None]:
+    def rows(self) -> tuple[list[FusionRow], FusionAnalysis | None]:
         """Evaluate the systems, the fusion without each of them, and the model with all.
 
         Returns
         -------
-        list of FigureRow
+        list of FusionRow
             Original systems; for a two-class fusion, separately calibrated systems.
         FusionAnalysis or None
             For a two-class fusion in memory; None if all systems have scored trials of only one class.
@@ -185,7 +185,7 @@ class TrainingRows:
             If the model refuses a trial; the message contains its name.
         """
         complete = self.dev.complete
-        analysis, rows = None, list[FigureRow]()
+        analysis, rows = None, list[FusionRow]()
         if self._alone and complete is not None and (task := self.task(self.model)) is not None:
             try:
                 analysis = analysed(task, trained=self.model)
@@ -199,7 +199,7 @@ class TrainingRows:
             rows = replace(self, dev=complete, others=tested, training=self.dev.source).plain_rows(alone=self._alone)
         return list(self.with_incomplete(rows)), analysis
 
-    def with_incomplete(self, rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
+    def with_incomplete(self, rows: Sequence[FusionRow]) -> tuple[FusionRow, ...]:
         """Add the fusion on all trials, if some scores are missing."""
         if all(one.scored.seen is None for one in self._sets):
             return tuple(rows)
@@ -212,10 +212,10 @@ class TrainingRows:
         if dev.source.batch is None or (others is not None and others.source.batch is None):
             return None
         tested = None if others is None or others.complete is None else others.source
-        figures, sure = checked_figures(dev.options.figures), dev.options.how_sure
-        return FusionTask(model, names or dev.source.systems, dev.source, tested, figures, sure.resampling)
+        metrics, sure = checked_metrics(dev.options.metrics), dev.options.how_sure
+        return FusionTask(model, names or dev.source.systems, dev.source, tested, metrics, sure.resampling)
 
-    def plain_rows(self, *, alone: bool) -> list[FigureRow]:
+    def plain_rows(self, *, alone: bool) -> list[FusionRow]:
         """Train and evaluate the rows one by one.
 
         Parameters
@@ -239,20 +239,20 @@ class TrainingRows:
             rows.append(self.row_of("without quality", plainer, simple))
         return [*rows, self.row_of(role, name, model)]
 
-    def row_of(self, role: Role, name: str, model: ScoreModel) -> FigureRow:
+    def row_of(self, role: Role, name: str, model: ScoreModel) -> FusionRow:
         """Evaluate the output of a trained model for all systems."""
         found = self._evaluated(range(len(self.dev.source.systems)), name, model)
         if self._alone or not self.results:
             self.results.append(found)
         return self._with_objective(model, _row(role, name, found))
 
-    def _with_objective(self, model: Any, row: FigureRow) -> FigureRow:
+    def _with_objective(self, model: Any, row: FusionRow) -> FusionRow:
         """Return the row of a two-class model with its objective, if it was trained on the trials of the row."""
         is_same = self.training is None or self.training is self.dev.source
         objective = getattr(model, "penalized_objective_", None)  # missing in models from files
         return replace(row, penalized_objective=objective) if self._alone and is_same else row
 
-    def anew(self, role: Role, systems: Sequence[int], name: str) -> FigureRow:
+    def anew(self, role: Role, systems: Sequence[int], name: str) -> FusionRow:
         """Train the model again on some systems, and evaluate it; return a row without metrics if training fails."""
         model, own = copy.deepcopy(self.untrained), ordered(self.training or self.dev.source, systems=systems)
         model.system_names = own.systems
@@ -261,16 +261,16 @@ class TrainingRows:
             model_files.fit_source(model, own, self.dev.options)
             return self._with_objective(model, _row(role, name, self._evaluated(systems, name, model)))
         except InputError as error:
-            return FigureRow(name=name, role=role, dev=None, note=f"not trained: {error}")
+            return FusionRow(name=name, role=role, dev=None, note=f"not trained: {error}")
 
-    def with_left_out(self, rows: Sequence[FigureRow], selection: Selection) -> list[FigureRow]:
+    def with_left_out(self, rows: Sequence[FusionRow], selection: Selection) -> list[FusionRow]:
         """Add a row for each system that was not selected, after the single systems."""
         systems = self.dev.source.systems
         left = [k for k in range(len(systems)) if k not in selection.systems]
         names = names_apart([f"{systems[k]}, left out" for k in left], [row.name for row in rows])
         task = self.task(self.untrained)
         pairs = list(zip(left, names, strict=True))
-        more: list[FigureRow] = [
+        more: list[FusionRow] = [
             self.anew("left out", [k], name) if task is None else task.row("left out", (k,), name) for k, name in pairs
         ]
         n = sum(row.role == "single" for row in rows)
@@ -289,14 +289,14 @@ class TrainingRows:
         return [one.evaluated(systems, self.progress, model, name) for one in self._sets]
 
 
-def _row(role: Role, name: str, results: Sequence[Results[Any]], at: int = 0) -> FigureRow:
+def _row(role: Role, name: str, results: Sequence[Results[Any]], at: int = 0) -> FusionRow:
     """Return the row of one of the evaluated systems."""
     dev, *more = (one.systems[at] for one in results)
     other = replace(more[0], name=name) if more else None
-    return FigureRow(name=name, role=role, dev=dev, eval=other)
+    return FusionRow(name=name, role=role, dev=dev, eval=other)
 
 
-def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress) -> FusionFigures:
+def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress) -> FusionMetrics:
     """Evaluate a fusion from a file, and its systems after training them again.
 
     Parameters
@@ -310,7 +310,7 @@ def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress)
 
     Returns
     -------
-    FusionFigures
+    FusionMetrics
 
     Raises
     ------
@@ -325,13 +325,13 @@ def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress)
         return _trained_anew(work, same)
     complete, other = dev.complete, test.complete
     if complete is None:
-        return FusionFigures((), None)
+        return FusionMetrics((), None)
     names = (() if model.training_ is None else model.training_.systems) or dev.source.systems
     if (task := work.task(model, names)) is None:
         found = _trained_anew(replace(work, dev=complete, others=other, training=dev.source), same)
         return replace(found, rows=work.with_incomplete(found.rows))
     analysis = analysed(task)
-    rows: list[FigureRow] = list(analysis.rows)
+    rows: list[FusionRow] = list(analysis.rows)
     fused, *_ = names_apart([model.table_name], analysis.names)
     own = replace(work, dev=complete, others=other).row_of("fusion", fused, model)
     if same is False:
@@ -341,10 +341,10 @@ def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress)
         own = replace(own, note=rows.pop().note)
     rows.append(own)
     without = analysis.leave_one_out or (analysis.singles[::-1] if len(names) > 1 else ())
-    return FusionFigures(work.with_incomplete(rows), analysis, same, names, analysis.fusion, without)
+    return FusionMetrics(work.with_incomplete(rows), analysis, same, names, analysis.fusion, without)
 
 
-def _trained_anew(work: TrainingRows, same: bool | None) -> FusionFigures:  # noqa: FBT001
+def _trained_anew(work: TrainingRows, same: bool | None) -> FusionMetrics:  # noqa: FBT001
     """Evaluate a fusion and its systems: each calibrated separately, and the fusion without each of them."""
     *rows, own = work.plain_rows(alone=True)
     whole, systems = own, work.dev.source.systems
@@ -354,7 +354,7 @@ def _trained_anew(work: TrainingRows, same: bool | None) -> FusionFigures:  # no
         (name,) = names_apart([f"{work.model.table_name}, trained on these trials"], [row.name for row in rows])
         whole = work.anew("fusion", range(len(systems)), name)
         rows.append(whole)
-    return FusionFigures((*rows, own), None, same, systems, whole, without if len(systems) > 1 else ())
+    return FusionMetrics((*rows, own), None, same, systems, whole, without if len(systems) > 1 else ())
 
 
 def require_scores_of(test_scores: Any, test_key: Any) -> None:
@@ -375,7 +375,7 @@ def opened_others(
     scores: Any,
     key: Any,
     options: Options,
-    source: ShardSource,
+    source: TrialSource,
     model: ScoreModel,
     *,
     measured: Measured | None,
@@ -389,7 +389,7 @@ def opened_others(
     key : path, object or None
     options : Options
         Options of training.
-    source : ShardSource
+    source : TrialSource
         The training trials.
     model : ScoreModel
         If it has several systems, their names can define another order.
@@ -434,11 +434,11 @@ def opened_others(
     return Compared(scored, own, units, found.classes, tuple(told))
 
 
-def _classes(source: ShardSource) -> str:
+def _classes(source: TrialSource) -> str:
     return f"classes {', '.join(source.classes)}" if source.classes else "two classes"
 
 
-def _with_what_it_has(found: ShardSource, options: Options) -> tuple[ShardSource, Options]:
+def _with_what_it_has(found: TrialSource, options: Options) -> tuple[TrialSource, Options]:
     """Return options without the weights or units that other trials lack, and the trials with messages about that.
 
     Trials in memory already have these messages.

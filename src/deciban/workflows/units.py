@@ -23,7 +23,7 @@ from deciban.memory import require_room_for_units
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
 from deciban.trials.joining import Lookup
 from deciban.trials.lists import PAIR, ROW, as_text
-from deciban.trials.sources import Chunk, Engine, LoadedPartition, ShardSource, TrialFields, found_in
+from deciban.trials.sources import Batch, Engine, LoadedPartition, TrialFields, TrialSource, found_in
 from deciban.trials.speakers import BatchUnits, SpeakersByName
 from deciban.trials.units import side_of, units_of_trials
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
@@ -353,7 +353,7 @@ def _units_named(trials: Trials, naming: UnitNaming, counting: BoolArray | None,
         return units_of_trials(trials, counting, noun=noun)
     called = {side: name for name, side in trials.origin.sides}
     sides = {side: called.get(side, side) for side in trials.sides if side != ROW[0]}
-    from deciban.io.shards.units import UnitsOf  # not needed if speakers are found from target trials
+    from deciban.io.partitions.units import UnitsOf  # not needed if speakers are found from target trials
 
     units = UnitsOf.named(naming.parts, sides, [*trials.conditions], trials.origin.name, apart=naming.apart)
     of_side = {column: side for side, column in sides.items()}
@@ -381,7 +381,7 @@ class UnitsOfSource:
 
     Attributes
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
         Engine for counting trials by unit.
     units : TrialUnits or None
@@ -396,7 +396,7 @@ class UnitsOfSource:
         Number of conditions with equal weight; 0 without equal weights.
     """
 
-    source: ShardSource
+    source: TrialSource
     engine: Engine
     units: TrialUnits | None
     by_name: SpeakersByName | None
@@ -455,18 +455,18 @@ class UnitsOfSource:
         return SourceUnits(*known, facts=facts)
 
 
-def _counted(chunk: Chunk) -> int:
+def _counted(batch: Batch) -> int:
     """Return the number of trials of positive weight."""
-    own = chunk.counting
+    own = batch.counting
     return 0 if own.truth is None else len(own.truth)
 
 
-def units_of_source(source: ShardSource, engine: Engine, how_sure: UncertaintyOptions, kind: AnyKind) -> UnitsOfSource:
+def units_of_source(source: TrialSource, engine: Engine, how_sure: UncertaintyOptions, kind: AnyKind) -> UnitsOfSource:
     """Find the units of the trials of a source.
 
     Parameters
     ----------
-    source : ShardSource
+    source : TrialSource
     engine : Engine
         Engine for passes over trials that are not in memory.
     how_sure : UncertaintyOptions
@@ -509,8 +509,8 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: UncertaintyOp
 
 
 def units_of_batch(
-    source: ShardSource, how_sure: UncertaintyOptions, kind: AnyKind
-) -> tuple[ShardSource, tuple[Message, ...]]:
+    source: TrialSource, how_sure: UncertaintyOptions, kind: AnyKind
+) -> tuple[TrialSource, tuple[Message, ...]]:
     """Find the units of trials in memory, and return the source with units, and messages; trials of weight 0 have none.
 
     Raises

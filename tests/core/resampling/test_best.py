@@ -1,4 +1,4 @@
-"""What is best in cells against exact fractions, table by table; for other trials it is bounded."""
+"""What is best in bins against exact fractions, table by table; for other trials it is bounded."""
 
 import math
 

@@ -31,7 +31,7 @@ def test_influences_are_derivatives_of_weighted_means(n_sides, weighted):
     own = np.ones(len(label)) if weights is None else weights
     mass = np.bincount(stratum, own) / np.bincount(label, own)[[0, 1, 2, 2]]
 
-    def figure(unit, of, weight):
+    def metric(unit, of, weight):
         moved = own * np.array([weight if unit in some else 1.0 for some in units_of(units)])
         moved = np.where(stratum == of, moved, own)
         return [mass @ (np.bincount(stratum, moved * row) / np.bincount(stratum, moved)) for row in costs]
@@ -45,7 +45,7 @@ def test_influences_are_derivatives_of_weighted_means(n_sides, weighted):
         seen, share = np.count_nonzero(of_units[c]), of_units[c] / np.bincount(stratum, own)[c]
         stretch = np.sqrt(seen * (n_units - 1) / (n_units * (seen - 1)))
         for unit in range(9):
-            slope = (np.array(figure(unit, c, 1 + step)) - figure(unit, c, 1 - step)) / (2 * step)
+            slope = (np.array(metric(unit, c, 1 + step)) - metric(unit, c, 1 - step)) / (2 * step)
             expected[:, unit] += stretch * (1 - 1 / seen) / (1 - share[unit]) * slope  # as if the unit were left out
     np.testing.assert_allclose(means.sums(costs).influences(), expected, atol=1e-8)
 

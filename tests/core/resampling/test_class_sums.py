@@ -13,7 +13,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def drawn(seed, n_sides):
-    """Trials class by class and, within each, stratum by stratum, with units and costs of two figures."""
+    """Trials class by class and, within each, stratum by stratum, with units and costs of two metrics."""
     rng = np.random.default_rng(seed)
     home = np.array([0, 0, 1, 2])  # the first class is a group of two
     stratum = np.sort(np.concatenate((np.repeat(np.arange(4), 2), rng.integers(0, 4, int(rng.integers(0, 60))))))
@@ -49,7 +49,7 @@ def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
     sums = [CostSums.empty(centre, design) for _ in halves]
     for own, one in zip(halves, sums, strict=True):
         block = CostBlock(stratum[own], None if weights is None else weights[own], units and units.take(own))
-        one.add(CostPart(every.figures, slice(0, len(own)), costs[:, own]), block)
+        one.add(CostPart(every.metrics, slice(0, len(own)), costs[:, own]), block)
     sums[0] += sums[1]
     whole = means.sums(costs)
     for groups in (

@@ -1,4 +1,4 @@
-"""Intervals against scipy's distributions; what is known where nothing was seen; bounds that figures cannot leave."""
+"""Intervals against scipy's distributions; what is known where nothing was seen; bounds that metrics cannot leave."""
 
 import math
 

@@ -33,11 +33,11 @@ def test_a_group_with_all_trials_of_a_class_cannot_be_left_out():
 
 def test_trials_cost_what_decisions_without_their_unit_do():
     one, other = np.arange(27) % 9, (np.arange(27) + 1) % 9
-    cell, costs = np.arange(27) % 4, np.arange(12.0).reshape(3, 4)
+    bin_of, costs = np.arange(27) % 4, np.arange(12.0).reshape(3, 4)
     single, double = TrialUnits.of(one), TrialUnits.of(np.stack((one, other), axis=1))
     group = groups_of_units(double.keys, 3)
-    of_one, of_other = costs[group[one], cell], costs[group[other], cell]
-    found = [LeftOut(ClassMeans.of(LABEL, LABEL, None, units), 3).held_out(costs, cell) for units in (single, double)]
+    of_one, of_other = costs[group[one], bin_of], costs[group[other], bin_of]
+    found = [LeftOut(ClassMeans.of(LABEL, LABEL, None, units), 3).held_out(costs, bin_of) for units in (single, double)]
     np.testing.assert_array_equal(found, [of_one, (of_one + of_other) / 2])
 
 

@@ -1,4 +1,4 @@
-"""Mean costs of cells are the figures, from metrics on the scores."""
+"""Mean costs of bins are the metrics, from metrics on the scores."""
 
 import math
 
@@ -13,8 +13,8 @@ from deciban import metrics
 from deciban.core.resampling.linearised import (
     LinearCosts,
     beta_costs_at,
+    bins_of,
     brier_costs_at,
-    cells_of,
     crossing_slopes,
     crossing_weights,
     log_costs_at,
@@ -25,8 +25,8 @@ from support.strategies import classes, coarse
 
 def linear(sets, thresholds=(), **weights):
     ranks = SortedScores(*sets, **weights)
-    cells = cells_of(ranks.table, ranks.pav, np.array(thresholds, np.float64), 5)
-    return LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
+    bins = bins_of(ranks.table, ranks.pav, np.array(thresholds, np.float64), 5)
+    return LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, bins)
 
 
 def mean(costs, of):

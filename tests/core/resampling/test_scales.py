@@ -1,4 +1,4 @@
-"""Bounds on the scales of figures, against the same written with logarithms."""
+"""Bounds on the scales of metrics, against the same written with logarithms."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Trials that are units, counted by cell: intervals and influences are those of a list of all units."""
+"""Trials that are units, counted by bin_of: intervals and influences are those of a list of all units."""
 
 from dataclasses import replace
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation import TwoClassMetrics, evaluate
 from deciban.evaluation.bands import Bands
 
-FIGURES = TwoClassFigures([0.01, 0.5], fnmr_at=[0.1], at_thresholds={"x": 0.3}, posteriors_at=[0.2])
+METRICS = TwoClassMetrics([0.01, 0.5], fnmr_at=[0.1], at_thresholds={"x": 0.3}, posteriors_at=[0.2])
 N_TAR, N_NON = 120, 480
 
 
@@ -24,7 +24,7 @@ def made(weights, *, are_listed):
         given |= {"tar_weights": rng.integers(0, 3, N_TAR), "non_weights": rng.integers(0, 4, N_NON)}
     if weights == "fractional":
         given |= {"tar_weights": rng.random(N_TAR), "non_weights": np.where(rng.random(N_NON) < 0.5, 0.0, 1.5)}
-    return evaluate(tar, non, operating_points=FIGURES, **given).uncertainty
+    return evaluate(tar, non, operating_points=METRICS, **given).uncertainty
 
 
 @pytest.mark.parametrize("weights", [None, "whole", "fractional"])
@@ -32,13 +32,13 @@ def test_intervals_and_influences_are_those_of_listed_units(weights):
     found, listed = made(weights, are_listed=False), made(weights, are_listed=True)
     assert found.n_units == listed.n_units
     assert found.estimates.keys() == listed.estimates.keys()
-    for figure, one in listed.estimates.items():
-        other = found.estimates[figure]
+    for metric, one in listed.estimates.items():
+        other = found.estimates[metric]
         assert other.standard_error == pytest.approx(one.standard_error, rel=1e-9, abs=1e-14)
         assert other.corrected == (None if one.corrected is None else pytest.approx(one.corrected, rel=1e-9))
     assert set(found.influences) == set(listed.influences)
-    for figure, one in listed.influences.items():
-        np.testing.assert_allclose(found.influences[figure], one, rtol=1e-8, atol=1e-13)
+    for metric, one in listed.influences.items():
+        np.testing.assert_allclose(found.influences[metric], one, rtol=1e-8, atol=1e-13)
     for name, curve in listed.curves.items():
         np.testing.assert_allclose(found.curves[name], curve, rtol=1e-8, atol=1e-12)
     for name, kept in listed.curve_influences.items():
@@ -46,7 +46,7 @@ def test_intervals_and_influences_are_those_of_listed_units(weights):
 
 
 def test_bands_of_many_trials_are_exact(monkeypatch):
-    """Of more units than bands have groups: by cells, the squares are those of all trials, not of groups."""
+    """Of more units than bands have groups: by bins, the squares are those of all trials, not of groups."""
     every = made(None, are_listed=True)
     monkeypatch.setattr(Bands, "MOST_UNITS", 100)
     found = made(None, are_listed=False)

@@ -1,4 +1,4 @@
-"""Counts by unit and cell against loops over trials; what is left without a group against leaving it out."""
+"""Counts by unit and bin against loops over trials; what is left without a group against leaving it out."""
 
 import numpy as np
 import pytest
@@ -38,18 +38,18 @@ def test_a_trial_counts_once_for_each_of_its_units(rows, fractional):
     weights = weights / 4 if fractional else weights
     units = TrialUnits((first, second), keys_of(np.arange(6)))
     found = counted(scores, units, weights)
-    table, once = np.zeros((6, BORDERS.n_cells)), np.zeros(BORDERS.n_cells)
-    left = [np.zeros(BORDERS.n_cells) for _ in range(3)]
+    table, once = np.zeros((6, BORDERS.n_bins)), np.zeros(BORDERS.n_bins)
+    left = [np.zeros(BORDERS.n_bins) for _ in range(3)]
     for score, one, other, weight in zip(scores, first, second, weights, strict=True):
-        cell = np.searchsorted(BORDERS.borders, score, side="right")
-        once[cell] += weight
+        bin_of = np.searchsorted(BORDERS.borders, score, side="right")
+        once[bin_of] += weight
         for unit in {int(one), int(other)}:
-            table[unit, cell] += weight
+            table[unit, bin_of] += weight
         for number, own in enumerate(left):
             if found.group[one] != number and found.group[other] != number:
-                own[cell] += weight
+                own[bin_of] += weight
     np.testing.assert_allclose(dense(found.counts), table, rtol=1e-12)
-    np.testing.assert_allclose(found.in_cells, once, rtol=1e-12)
+    np.testing.assert_allclose(found.in_bins, once, rtol=1e-12)
     np.testing.assert_allclose(found.without_groups(found.by_group()), left, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(found.totals, table.sum(axis=1), rtol=1e-12)
 
@@ -62,7 +62,7 @@ def test_counts_of_parts_add_up(rows, cut):
     parts = [counted(scores[s], units.take(s), weights[s]) for s in (slice(None, cut), slice(cut, None))]
     both = parts[0] + parts[1]
     assert dense(both.counts).tolist() == dense(whole.counts).tolist()
-    assert both.in_cells.tolist() == whole.in_cells.tolist()
+    assert both.in_bins.tolist() == whole.in_bins.tolist()
     assert both.without_groups(both.by_group()).tolist() == whole.without_groups(whole.by_group()).tolist()
 
 
@@ -70,7 +70,7 @@ def test_counts_of_parts_add_up(rows, cut):
 def test_blocks_hold_the_whole_table_and_influences_are_derivatives_of_means():
     rng = np.random.default_rng(1)
     units = TrialUnits(tuple(rng.integers(0, 40, (2, 500))), keys_of(np.arange(40)))
-    scores, costs = rng.normal(size=500), rng.normal(size=(BORDERS.n_cells, 2))
+    scores, costs = rng.normal(size=500), rng.normal(size=(BORDERS.n_bins, 2))
     found = counted(scores, units)
     parts = [(part, table) for part, (table,) in in_blocks([found], 1 << 17)]
     assert len(parts) > 3
@@ -85,12 +85,12 @@ def test_blocks_hold_the_whole_table_and_influences_are_derivatives_of_means():
 
 def test_rows_that_are_nearly_empty_stay_sparse_and_have_the_same_influences(monkeypatch):
     rng = np.random.default_rng(2)
-    cells = ScoreBins(np.linspace(-2, 2, 99))
+    bins = ScoreBins(np.linspace(-2, 2, 99))
     units = TrialUnits(tuple(rng.integers(0, 300, (2, 500))), keys_of(np.arange(300)))
     scores, costs, group = rng.normal(size=500), rng.normal(size=(100, 2)), groups_of_units(units.keys, 3)
-    full = UnitCounts.of(scores, units, cells, group)
+    full = UnitCounts.of(scores, units, bins, group)
     monkeypatch.setattr(unit_counts, "_DENSE", 0)
-    few = UnitCounts.of(scores, units, cells, group)
+    few = UnitCounts.of(scores, units, bins, group)
     assert few.is_sparse
     assert not full.is_sparse
     assert np.array_equal(dense(few.counts), full.counts)
@@ -116,9 +116,9 @@ def test_cumulated_tables_hold_all_trials_below(n_units):
 def test_counts_are_those_of_their_type(rows):
     scores, first, second, _ = map(np.array, zip(*rows, strict=True))
     units, group = TrialUnits((first, second), keys_of(np.arange(6))), np.zeros(6, np.int64)
-    expected = np.bincount(np.searchsorted(BORDERS.borders, scores, side="right"), minlength=BORDERS.n_cells)
+    expected = np.bincount(np.searchsorted(BORDERS.borders, scores, side="right"), minlength=BORDERS.n_bins)
     found = UnitCounts.of(scores, units, BORDERS, group)
-    assert found.in_cells.tolist() == counted(scores, units).in_cells.tolist() == expected.tolist()
+    assert found.in_bins.tolist() == counted(scores, units).in_bins.tolist() == expected.tolist()
     twice = found + found
     assert twice.counts.dtype == np.int64  # of several parts there may be more than 32 bits hold
     assert twice.counts.tolist() == (2 * found.counts).tolist()
@@ -146,10 +146,10 @@ def test_groups_of_very_many_units_follow_from_each_key(monkeypatch):
 
 
 def test_whole_and_fractional_weights_of_parts_add_up():
-    units, cells, group = TrialUnits.of(["a", "b", "a"]), ScoreBins(np.zeros(1)), np.zeros(2, np.int64)
+    units, bins, group = TrialUnits.of(["a", "b", "a"]), ScoreBins(np.zeros(1)), np.zeros(2, np.int64)
     scores = np.array([-1.0, 1.0, 1.0])
-    whole = UnitCounts.of(scores, units, cells, group, np.array([1, 2, 3]))
-    parts = UnitCounts.of(scores, units, cells, group, np.array([0.5, 0.25, 0.125]))
+    whole = UnitCounts.of(scores, units, bins, group, np.array([1, 2, 3]))
+    parts = UnitCounts.of(scores, units, bins, group, np.array([0.5, 0.25, 0.125]))
     for both in (whole + parts, parts + whole):
         assert np.asarray(both.counts).tolist() == [[1.5, 3.125], [0.0, 2.25]]
 

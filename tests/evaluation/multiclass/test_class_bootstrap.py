@@ -1,4 +1,4 @@
-"""Bootstrap of the figures of many classes, against weighted evaluations."""
+"""Bootstrap of the metrics of many classes, against weighted evaluations."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from deciban.evaluation import evaluate_classes, evaluate_groups
 
 CLASSES = ["cat", "dog", "eel", "fox"]
 MEANS = ["cllr", "cross_entropy", "brier", "error_rate", ("c_avg", 0), ("detectors", "eel", "cllr")]
-"""Figures in which nothing is found as best."""
+"""Metrics in which nothing is found as best."""
 
 
 def drawn(n_trials=400, n_speakers=50, n_sides=1):
@@ -27,8 +27,8 @@ def weights_of(units, seed, replicate):
     return np.where(one == other, weights[:, 0], weights[:, 0] * weights[:, -1])
 
 
-def value(found, figure):
-    return found.uncertainty.estimates[figure].value
+def value(found, metric):
+    return found.uncertainty.estimates[metric].value
 
 
 @pytest.mark.parametrize("n_sides", [1, 2])
@@ -38,8 +38,8 @@ def test_replicates_are_evaluations_with_these_weights(n_sides):
     found = evaluate_classes(loglik, label, **asked, bootstrap=10, seed=4).uncertainty.bootstrap
     for replicate in range(10):
         single = evaluate_classes(loglik, label, **asked, sample_weight=weights_of(units, 4, replicate))
-        for figure in MEANS:
-            assert found.values[figure][replicate] == pytest.approx(value(single, figure), rel=1e-10), figure
+        for metric in MEANS:
+            assert found.values[metric][replicate] == pytest.approx(value(single, metric), rel=1e-10), metric
 
 
 def test_groups_keep_the_weight_of_their_classes():
@@ -50,17 +50,17 @@ def test_groups_keep_the_weight_of_their_classes():
     for replicate in range(5):
         weights = weights_of(units, 4, replicate)
         single = evaluate_groups(loglik, label, groups, **asked, sample_weight=weights)
-        for figure in ("cllr", "error_rate"):
-            assert found.values[figure][replicate] == pytest.approx(value(single, figure), rel=1e-10), figure
+        for metric in ("cllr", "error_rate"):
+            assert found.values[metric][replicate] == pytest.approx(value(single, metric), rel=1e-10), metric
 
 
 def test_spread_is_that_of_the_linearised_form():
     loglik, label, units = drawn(4000, 120)
     known = evaluate_classes(loglik, label, units=units, bootstrap=1000, seed=1).uncertainty
     names = ("cllr", "min_cllr", "error_rate", "brier", ("c_avg", 0), ("min_c_avg", 0), ("detectors", "1", "eer"))
-    for figure in names:
-        ratio = known.bootstrap.interval(figure).standard_error / known.linearised(figure).standard_error
-        assert 0.9 < ratio < 1.12, (figure, ratio)
+    for metric in names:
+        ratio = known.bootstrap.interval(metric).standard_error / known.linearised(metric).standard_error
+        assert 0.9 < ratio < 1.12, (metric, ratio)
 
 
 def test_what_has_no_replicates_has_a_linearised_interval():
@@ -84,5 +84,5 @@ def test_order_changes_nothing():
         evaluate_classes(loglik[at], label[at], units=units[at], bootstrap=200, seed=6).uncertainty.bootstrap.values
         for at in (np.arange(len(label)), turned)
     )
-    for figure in MEANS[:4]:
-        np.testing.assert_allclose(one[figure], other[figure], rtol=1e-12)
+    for metric in MEANS[:4]:
+        np.testing.assert_allclose(one[metric], other[metric], rtol=1e-12)

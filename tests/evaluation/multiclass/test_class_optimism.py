@@ -11,7 +11,7 @@ from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation import evaluate_classes
-from deciban.evaluation.linear_figures import OF_MAPS, OF_THRESHOLDS
+from deciban.evaluation.linear_metrics import OF_MAPS, OF_THRESHOLDS
 
 
 def drawn(n_units=60, n_classes=3, seed=0):
@@ -22,12 +22,12 @@ def drawn(n_units=60, n_classes=3, seed=0):
     return 1.5 * np.eye(n_classes)[label] + effects + rng.normal(size=(len(label), n_classes)), label, units
 
 
-def without_groups(loglik, label, units, figure, rate=1.0):
+def without_groups(loglik, label, units, metric, rate=1.0):
     """The jackknife as it is defined, by evaluations of what is left, of a bias of ``n ** -rate``."""
     group = groups_of_units(TrialUnits.of(units).keys, 10)[np.unique(units, return_inverse=True)[1]]
-    parts = [figure(loglik[group != k], label[group != k]) for k in range(10)]
+    parts = [metric(loglik[group != k], label[group != k]) for k in range(10)]
     factor = 1 / ((10 / 9) ** rate - 1)
-    return figure(loglik, label) + factor * np.maximum(figure(loglik, label) - np.mean(parts, axis=0), 0.0)
+    return metric(loglik, label) + factor * np.maximum(metric(loglik, label) - np.mean(parts, axis=0), 0.0)
 
 
 def test_least_cllr_is_corrected_by_training_without_each_group():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling.replicates import poisson_weights
 from deciban.core.resampling.units import TrialUnits
-from deciban.evaluation.multiclass.portions import EqualWeightSets
+from deciban.evaluation.multiclass.metric_groups import EqualWeightSets
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_sides=st.integers(1, 2), n=st.integers(1, 60))

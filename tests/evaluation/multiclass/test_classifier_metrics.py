@@ -12,7 +12,7 @@ from sklearn import metrics as of_sklearn
 import deciban
 from deciban import multiclass
 from deciban.errors import InputError
-from deciban.evaluation import ClassFigures, Results, evaluate_classes, summarize_classes
+from deciban.evaluation import ClassMetrics, Results, evaluate_classes, summarize_classes
 from deciban.evaluation.saved import read_saved
 
 RNG = np.random.default_rng(5)
@@ -85,7 +85,7 @@ def test_two_classes_have_the_metrics_of_two_class_scores():
     kept = LABEL < 2
     loglik, label = LOGLIK[kept, :2], LABEL[kept]
     llr = loglik[:, 0] - loglik[:, 1]
-    asked = deciban.evaluation.TwoClassFigures(classifier=True)
+    asked = deciban.evaluation.TwoClassMetrics(classifier=True)
     (two,) = deciban.evaluate(llr[label == 0], llr[label == 1], operating_points=asked).requested.classifier
     (several,) = found(loglik, label).requested.classifier
     shared = ["accuracy", "balanced_accuracy", "ece", "ace", "sample_log_loss"]
@@ -138,9 +138,9 @@ def test_perfect_decisions_have_no_intervals_of_costs():
 
 
 def test_requests_that_need_other_trials_are_refused():
-    asked = ClassFigures(classifier=True)
+    asked = ClassMetrics(classifier=True)
     with pytest.raises(InputError, match="classifier: need all trials at once"):
-        summarize_classes(LOGLIK, LABEL, figures=asked)
+        summarize_classes(LOGLIK, LABEL, metrics=asked)
     with pytest.raises(InputError, match="groups weight their classes by the prior"):
         found(groups=[[0, 1, 2], [3, 4, 5, 6]])
 

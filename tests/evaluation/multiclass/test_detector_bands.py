@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from deciban.evaluation import (
-    ClassFigures,
+    ClassMetrics,
     class_evaluation_of,
     evaluate_classes,
     evaluate_groups,
@@ -53,11 +53,11 @@ def test_a_band_is_the_interval_of_the_cost_at_the_prior(asked, optimism):
         evaluated = evaluate_groups if "groups" in more else evaluate_classes
         found = evaluated(loglik, optimism=optimism, **given, **more)
         for k, name in enumerate(found.detectors):
-            for (curve, figure), band in zip(CURVES.items(), detector_bands(found, k), strict=True):
-                if ("detectors", name, figure) not in found.uncertainty.estimates:
+            for (curve, metric), band in zip(CURVES.items(), detector_bands(found, k), strict=True):
+                if ("detectors", name, metric) not in found.uncertainty.estimates:
                     assert band[0][place] == band[1][place]  # no unit moves it
                     continue
-                expected = found.interval(("detectors", name, figure))
+                expected = found.interval(("detectors", name, metric))
                 if not optimism or curve == "act_error":  # a corrected minimum is not where its curve is
                     assert band[0][place] == pytest.approx(expected.low, rel=1e-9)
                     assert band[1][place] == pytest.approx(expected.high, rel=1e-9)
@@ -91,16 +91,16 @@ def test_bands_hold_error_rates_by_definition():
             assert own is None or (own.low, own.high) == pytest.approx((low[place], high[place]))
 
 
-@pytest.mark.parametrize("figures", [ClassFigures(pairs=False), ClassFigures(pairs=False, p_out_of_set=0.2)])
-def test_parts_in_any_order_have_the_bands_of_the_whole(figures):
+@pytest.mark.parametrize("metrics", [ClassMetrics(pairs=False), ClassMetrics(pairs=False, p_out_of_set=0.2)])
+def test_parts_in_any_order_have_the_bands_of_the_whole(metrics):
     loglik, label, units, weights = drawn(2)
     order = np.random.default_rng(0).permutation(len(label))
     parts = [
-        summarize_classes(loglik[own], label[own], units=units[own], sample_weight=weights[own], figures=figures)
+        summarize_classes(loglik[own], label[own], units=units[own], sample_weight=weights[own], metrics=metrics)
         for own in (order[:30], order[30:80], order[80:])
     ]
     merged = class_evaluation_of(merged_classes(parts))
-    open_set = {"p_out_of_set": figures.p_out_of_set, "pairs": False}
+    open_set = {"p_out_of_set": metrics.p_out_of_set, "pairs": False}
     whole = evaluate_classes(loglik, label, units=units, sample_weight=weights, **open_set)
     for k in range(len(whole.detectors)):
         for ours, other in zip(detector_bands(merged, k), detector_bands(whole, k), strict=True):

@@ -1,4 +1,4 @@
-"""Evaluation of many classes: figures by their definitions, and what does not fit."""
+"""Evaluation of many classes: metrics by their definitions, and what does not fit."""
 
 import json
 import math
@@ -43,8 +43,8 @@ def test_detectors_are_two_class_problems(found):
         llr = multiclass.detection_llr(loglik, target=k)
         tar, non = llr[label == k], llr[label != k]
         assert told["target"] == name
-        for figure in (metrics.eer, metrics.cllr, metrics.min_cllr):
-            assert told[figure.__name__] == pytest.approx(figure(tar, non))
+        for metric in (metrics.eer, metrics.cllr, metrics.min_cllr):
+            assert told[metric.__name__] == pytest.approx(metric(tar, non))
         at = {"prior_log_odds": log_odds, "normalize": False}
         np.testing.assert_allclose(found.curves.act_error[k], metrics.act_dcf(tar, non, **at), rtol=1e-12)
         np.testing.assert_allclose(found.curves.min_error[k], metrics.min_dcf(tar, non, **at), rtol=1e-12)
@@ -112,8 +112,8 @@ def test_detectors_weigh_non_targets_by_class_whatever_their_numbers():
     rows = np.concatenate((np.flatnonzero(label != 2), np.repeat(np.flatnonzero(label == 2), 5)))
     once = deciban.evaluate_classes(loglik, label)
     often = deciban.evaluate_classes(loglik[rows], label[rows])
-    for figure in ("eer", "cllr", "min_cllr"):
-        np.testing.assert_allclose(getattr(once.detection, figure), getattr(often.detection, figure), rtol=1e-12)
+    for metric in ("eer", "cllr", "min_cllr"):
+        np.testing.assert_allclose(getattr(once.detection, metric), getattr(often.detection, metric), rtol=1e-12)
     np.testing.assert_allclose(once.curves.act_error, often.curves.act_error, atol=1e-12)
     np.testing.assert_allclose(once.curves.min_error, often.curves.min_error, atol=1e-12)
     assert often.counts.tolist() == [30, 30, 150]

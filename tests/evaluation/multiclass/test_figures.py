@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deciban import InputError
-from deciban.evaluation import ClassFigures, evaluate_classes
+from deciban.evaluation import ClassMetrics, evaluate_classes
 from support.class_files import CLASSES, trials
 
 
@@ -56,31 +56,31 @@ def test_what_is_no_prior_is_refused_in_words(asked, message):
     ],
 )
 def test_figures_are_values(make):
-    one, two = ClassFigures(**make()), ClassFigures(**make())
+    one, two = ClassMetrics(**make()), ClassMetrics(**make())
     assert one == two
     assert hash(one) == hash(two)
     assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301  # made here
-    assert len({one, two, ClassFigures()}) == 2
-    assert one != ClassFigures()
+    assert len({one, two, ClassMetrics()}) == 2
+    assert one != ClassMetrics()
 
 
 def test_mappings_in_another_order_ask_for_the_same():
-    one = ClassFigures(prior={"a": 0.75, "b": 0.25})
-    two = ClassFigures(prior={"b": 0.25, "a": 0.75})
+    one = ClassMetrics(prior={"a": 0.75, "b": 0.25})
+    two = ClassMetrics(prior={"b": 0.25, "a": 0.75})
     assert one == two
     assert hash(one) == hash(two)
-    assert one != ClassFigures(prior={"b": 0.75, "a": 0.25})
-    assert one != ClassFigures(prior={"a": 0.75, "c": 0.25})
+    assert one != ClassMetrics(prior={"b": 0.75, "a": 0.25})
+    assert one != ClassMetrics(prior={"a": 0.75, "c": 0.25})
 
 
 def test_figures_stay_what_they_were_when_what_was_passed_changes():
     prior, groups = {"a": 0.75, "b": 0.25}, {"land": ["a"], "sea": ["b"]}
-    figures = ClassFigures(prior=prior, groups=groups)
-    before = hash(figures)
+    metrics = ClassMetrics(prior=prior, groups=groups)
+    before = hash(metrics)
     prior["a"] = 0.5
     groups["land"].append("b")
-    assert (figures.prior["a"], figures.groups["land"], hash(figures)) == (0.75, ("a",), before)
-    np.testing.assert_array_equal(figures.prior_of(["b", "a"]), [0.25, 0.75])
+    assert (metrics.prior["a"], metrics.groups["land"], hash(metrics)) == (0.75, ("a",), before)
+    np.testing.assert_array_equal(metrics.prior_of(["b", "a"]), [0.25, 0.75])
 
 
 def test_a_prior_by_name_is_that_by_position():

@@ -1,4 +1,4 @@
-"""Groups of classes: the figures of the problem "which group?", by their definitions."""
+"""Groups of classes: the metrics of the problem "which group?", by their definitions."""
 
 import numpy as np
 import pytest
@@ -46,8 +46,8 @@ def test_how_many_trials_a_class_has_never_matters():
     rows = np.concatenate((np.flatnonzero(label != 1), np.repeat(np.flatnonzero(label == 1), 7)))
     once = evaluate_groups(loglik, label, GROUPS, classes=CLASSES, p_target=0.1)
     often = evaluate_groups(loglik[rows], label[rows], GROUPS, classes=CLASSES, p_target=0.1)
-    for figure in ("cllr", "min_cllr", "error_rate", "c_avg", "brier"):
-        assert getattr(often, figure) == pytest.approx(getattr(once, figure), rel=1e-9)
+    for metric in ("cllr", "min_cllr", "error_rate", "c_avg", "brier"):
+        assert getattr(often, metric) == pytest.approx(getattr(once, metric), rel=1e-9)
     assert often.counts.sum() == len(rows)
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 from deciban import InputError
 from deciban.core.resampling.units import TrialUnits
 from deciban.evaluation import (
-    ClassFigures,
+    ClassMetrics,
     class_evaluation_of,
     evaluate,
     evaluate_classes,
@@ -38,8 +38,8 @@ def drawn(n=90, n_units=14, n_sides=1, seed=3):
     return loglik, label, units, rng.uniform(0.3, 2.0, n)
 
 
-def figures_of(found):
-    """Every figure by its name."""
+def metrics_of(found):
+    """Every metric by its name."""
     values = {
         name: getattr(found, name)
         for name in ("cllr", "min_cllr", "calibration_loss", "information", "cross_entropy", "brier", "error_rate")
@@ -49,8 +49,8 @@ def figures_of(found):
     for k, point in enumerate(found.points):
         values |= {(name, k): value for name, value in point.costs.items()}
     values |= {f"mean_{name}": value for name, value in found.mean_costs.items()}
-    for target, figures in found.detectors.items():
-        values |= {("detectors", target, name): value for name, value in figures.items()}
+    for target, metrics in found.detectors.items():
+        values |= {("detectors", target, name): value for name, value in metrics.items()}
     rates = found.confusion / found.confusion.sum(axis=1, keepdims=True)
     for i, name in enumerate(found.classes):
         values["class_error_rates", name] = found.class_error_rates[i]
@@ -63,16 +63,16 @@ def figures_of(found):
 
 
 def slopes(evaluated, units, weights, label, moved):
-    """Derivatives of every figure in the weights of units to move, times jackknife factors, class by class."""
+    """Derivatives of every metric in the weights of units to move, times jackknife factors, class by class."""
     sides = units if units.ndim == 2 else units[:, None]
-    names, found, unmoved = np.unique(units), {}, figures_of(evaluated(weights))
+    names, found, unmoved = np.unique(units), {}, metrics_of(evaluated(weights))
     for k in range(4):
         of_units = [weights[(sides == unit).any(axis=1) & (label == k)].sum() for unit in names]
         n, whole = np.count_nonzero(of_units), weights[label == k].sum()
         for at in moved:
             unit, own = names[at], of_units[at]
             is_of = (sides == unit).any(axis=1) & (label == k)
-            more = figures_of(evaluated(weights * np.where(is_of, 1 + STEP, 1.0)))
+            more = metrics_of(evaluated(weights * np.where(is_of, 1 + STEP, 1.0)))
             factor = (1 - 1 / n) / (1 - own / whole) * math.sqrt(n * (len(names) - 1) / (len(names) * (n - 1)))
             for name, value in more.items():
                 found.setdefault(name, np.zeros(len(names)))[at] += factor * (value - unmoved[name]) / STEP
@@ -105,7 +105,7 @@ def test_standard_errors_are_of_derivatives_in_the_weights_of_units(asked, n_sid
     assert set(influences) <= set(found.uncertainty.estimates) == set(expected)
     for name in expected if len(moved) == n else influences:
         one = found.interval(name)
-        assert one.estimate == pytest.approx(figures_of(found)[name], abs=1e-12), name
+        assert one.estimate == pytest.approx(metrics_of(found)[name], abs=1e-12), name
         if name[-1] == "eer":  # by slopes of a chord
             continue
         error = math.sqrt(n / (n - 1) * np.sum((expected[name] if len(moved) == n else influences[name]) ** 2))
@@ -212,16 +212,16 @@ def test_order_of_trials_changes_nothing():
         assert other.uncertainty.estimates[name].standard_error == expected, name
 
 
-@pytest.mark.parametrize("figures", [ClassFigures(p_target=[0.5, 0.2]), ClassFigures(p_out_of_set=0.2)])
-def test_parts_have_the_intervals_of_the_whole(figures):
+@pytest.mark.parametrize("metrics", [ClassMetrics(p_target=[0.5, 0.2]), ClassMetrics(p_out_of_set=0.2)])
+def test_parts_have_the_intervals_of_the_whole(metrics):
     loglik, label, units, weights = drawn()
-    given = {"figures": figures, "classes": CLASSES}
+    given = {"metrics": metrics, "classes": CLASSES}
     parts = [
         summarize_classes(loglik[k::3], label[k::3], units=units[k::3], sample_weight=weights[k::3], **given)
         for k in range(3)
     ]
     merged = class_evaluation_of(merged_classes(parts))
-    out_of_set = {"p_out_of_set": figures.p_out_of_set, "p_target": figures.p_target}
+    out_of_set = {"p_out_of_set": metrics.p_out_of_set, "p_target": metrics.p_target}
     whole = evaluate_classes(loglik, label, classes=CLASSES, units=units, sample_weight=weights, **out_of_set)
     missing = set(whole.uncertainty.estimates) - set(merged.uncertainty.estimates)
     assert missing == {"min_cllr", "calibration_loss", ("available", 0)}
@@ -255,7 +255,7 @@ def test_without_errors_the_rule_of_three_says_what_is_known():
     assert rate.high == pytest.approx(squared / (20 + squared))  # Wilson limits of 0 in 20
     each = squared / (20 + squared) / 3
     assert found.interval("error_rate").high == pytest.approx(math.sqrt(3) * each)  # squares of three classes add up
-    for name, value in figures_of(found).items():
+    for name, value in metrics_of(found).items():
         if name not in found.uncertainty.estimates:  # nothing limits a logarithmic cost that is nearly 0
             continue
         one = found.interval(name)

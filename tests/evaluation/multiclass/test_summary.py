@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from deciban import InputError, metrics
 from deciban._validate import classes as _validate_classes
 from deciban.evaluation import (
-    ClassFigures,
+    ClassMetrics,
     class_evaluation_of,
     evaluate,
     evaluate_classes,
@@ -63,17 +63,17 @@ def test_parts_add_up_to_the_whole(problem, is_open, way):
     asked = {"p_target": [0.5, 0.1], "prior": np.arange(1, loglik.shape[1] + 1) / np.arange(loglik.shape[1] + 1).sum()}
     if is_open and loglik.shape[1] > 2:
         asked["p_out_of_set"] = 0.2
-    figures = ClassFigures(**asked)
+    metrics = ClassMetrics(**asked)
     parts = [
         summarize_classes(
-            loglik[rows], label[rows], figures=figures, sample_weight=None if weight is None else weight[rows]
+            loglik[rows], label[rows], metrics=metrics, sample_weight=None if weight is None else weight[rows]
         )
         for rows in (part == k for k in range(3))
         if rows.any()
     ]
     together = merged_classes(parts) if way == "all" else functools.reduce(operator.add, parts)
     found = class_evaluation_of(together)
-    whole = class_evaluation_of(summarize_classes(loglik, label, figures=figures, sample_weight=weight))
+    whole = class_evaluation_of(summarize_classes(loglik, label, metrics=metrics, sample_weight=weight))
     expected = numbers(whole)
     sums = {"cross_entropy", "brier"}
     for name, value in numbers(found).items():
@@ -88,7 +88,7 @@ def test_parts_add_up_to_the_whole(problem, is_open, way):
 def test_problems_that_are_made_in_turn_are_those_that_are_kept(more):
     loglik, label = trials(n=300)
     at_once = evaluate_classes(loglik, label, p_target=[0.5, 0.1, 0.3], **more)
-    kept = class_evaluation_of(summarize_classes(loglik, label, figures=ClassFigures(p_target=[0.5, 0.1, 0.3], **more)))
+    kept = class_evaluation_of(summarize_classes(loglik, label, metrics=ClassMetrics(p_target=[0.5, 0.1, 0.3], **more)))
     expected = numbers(at_once)
     for name, value in numbers(kept).items():
         np.testing.assert_array_equal(value, expected[name], err_msg=name)
@@ -138,7 +138,7 @@ def test_a_merged_note_on_infinite_cllr_counts_without_naming_a_place():
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"figures": ClassFigures(p_target=0.1)}, "the figures of the first one are p_target .0.5,., those at index 1"),
+        ({"metrics": ClassMetrics(p_target=0.1)}, "the metrics of the first one are p_target .0.5,., those at index 1"),
         ({"classes": CLASSES}, "the classes of the first one are"),
     ],
 )
@@ -150,7 +150,7 @@ def test_parts_of_different_kinds_do_not_merge(more, message):
 @pytest.mark.parametrize("more", [{"subsets": True}, {"groups": [[0, 1], [2]]}])
 def test_parts_cannot_be_asked_for_what_needs_all_trials(more):
     with pytest.raises(InputError, match="need all trials at once"):
-        summarize_classes(*trials(), figures=ClassFigures(**more))
+        summarize_classes(*trials(), metrics=ClassMetrics(**more))
 
 
 def test_an_evaluation_needs_every_class():
@@ -216,7 +216,7 @@ def test_pairs_of_very_many_classes_are_left_out_and_come_on_request():
         found.plot.pairwise_loss()
     few = evaluate_classes(*trials(), pairs=False)
     assert (few.pairwise, few.no_pairs) == (None, "they were not requested. Pass pairs=True to evaluate_classes.")
-    assert ClassFigures(pairs=True).why_no_pairs(n_classes) == ""
+    assert ClassMetrics(pairs=True).why_no_pairs(n_classes) == ""
 
 
 def test_evaluations_of_the_same_scores_are_equal():

@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.special import expit
 
 from deciban.evaluation import (
-    ClassFigures,
+    ClassMetrics,
     class_evaluation_of,
     evaluate,
     evaluate_classes,
@@ -89,9 +89,9 @@ def test_the_band_of_an_open_set_is_that_of_the_cost_at_each_prior(weighted):
 
 def test_parts_of_an_open_set_have_the_band_of_all_their_trials():
     loglik, label, units = open_set()
-    figures = ClassFigures(p_out_of_set=0.3)
+    metrics = ClassMetrics(p_out_of_set=0.3)
     parts = [
-        summarize_classes(loglik[some], label[some], units=units[some], figures=figures)
+        summarize_classes(loglik[some], label[some], units=units[some], metrics=metrics)
         for some in (slice(0, 150), slice(150, None))
     ]
     whole = evaluate_classes(loglik, label, p_out_of_set=0.3, units=units).uncertainty.curves["c_avg"]

@@ -1,4 +1,4 @@
-"""What the BOSARIS paper says of its figures."""
+"""What the BOSARIS paper says of its metrics."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What paper 001 says of its figures."""
+"""What paper 001 says of its metrics."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the thesis says of its figures and of table 8.1."""
+"""What the thesis says of its metrics and of table 8.1."""
 
 import numpy as np
 import pytest

@@ -22,8 +22,8 @@ from deciban.core.ranks.loops import ready
 from deciban.core.ranks.operating import detection_cost, effective_log_odds, line_crossing
 from deciban.types import BoolArray, ByValue, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
 
-_GROUPS_PER_CHUNK = 131072
-"""Groups pooled in cache, before the remaining groups of all chunks are pooled together."""
+_GROUPS_PER_BATCH = 131072
+"""Groups pooled in cache, before the remaining groups of all batches are pooled together."""
 
 _Comparison: TypeAlias = Callable[[CountArray, CountArray], BoolArray]
 
@@ -32,7 +32,7 @@ def pool(n_tar: CountArray, n_non: CountArray, is_first: BoolArray | None = None
     """Return the start of each PAV block, as positions in the ascending groups of counts.
 
     Neighbours are pooled until the target fraction of every block is above that of its predecessor. Any order of
-    pooling gives the same blocks, so that whole runs of violators are pooled at once, first within chunks. With
+    pooling gives the same blocks, so that whole runs of violators are pooled at once, first within batches. With
     integer counts, comparisons are exact: the blocks depend on nothing but the counts.
 
     Parameters
@@ -50,7 +50,7 @@ def pool(n_tar: CountArray, n_non: CountArray, is_first: BoolArray | None = None
     elif is_first is None and (loops := ready()) is not None:
         starts, tar, non = np.empty((3, len(n_tar)), np.int64)
         return starts[: loops.pool(np.ascontiguousarray(n_tar), np.ascontiguousarray(n_non), starts, tar, non)].copy()
-    parts = [slice(i, i + _GROUPS_PER_CHUNK) for i in range(0, len(n_tar), _GROUPS_PER_CHUNK)]
+    parts = [slice(i, i + _GROUPS_PER_BATCH) for i in range(0, len(n_tar), _GROUPS_PER_BATCH)]
     apart = [None if is_first is None else is_first[part] for part in parts]
     starts = np.concatenate(
         [part.start + _pool(n_tar[part], n_non[part], compare, own) for part, own in zip(parts, apart, strict=True)]

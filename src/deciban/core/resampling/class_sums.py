@@ -40,14 +40,14 @@ class CostPart:
 
     Attributes
     ----------
-    figures : (n_rows,) int array
+    metrics : (n_rows,) int array
         Positions of metrics.
     trials : slice
         Trials of the block.
     costs : (n_rows, n_trials) array
     """
 
-    figures: IntArray
+    metrics: IntArray
     trials: slice
     costs: FloatArray
 
@@ -96,14 +96,14 @@ class CostBlock:
 
 
 def centre_of(parts: list[CostPart], block: CostBlock, shape: tuple[int, int]) -> FloatArray:
-    """Return mean costs of each metric and stratum, (n_figures, n_strata), over the trials of a block."""
+    """Return mean costs of each metric and stratum, (n_metrics, n_strata), over the trials of a block."""
     found = np.zeros(shape)
     for part in parts:
         begins, strata = block.runs(part.trials)
         lengths = np.diff(begins, append=part.costs.shape[1])
         first = part.costs[:, begins]
         means = np.add.reduceat(part.costs - np.repeat(first, lengths, axis=1), begins, axis=1) / lengths
-        found[part.figures[:, None], strata] = first + means
+        found[part.metrics[:, None], strata] = first + means
     return found
 
 
@@ -112,16 +112,16 @@ class CostSums(ABC):
 
     Parameters
     ----------
-    centre : (n_figures, n_strata) array
+    centre : (n_metrics, n_strata) array
         Center that is subtracted from costs.
     design : UnitDesign
         Design of all trials.
 
     Attributes
     ----------
-    most : (n_figures,) array
+    most : (n_metrics,) array
         The largest cost of a trial.
-    sums, squared : (n_figures, n_strata) arrays
+    sums, squared : (n_metrics, n_strata) arrays
         Weighted sums of centered costs, and of their squares.
     """
 
@@ -137,11 +137,11 @@ class CostSums(ABC):
 
     def add(self, part: CostPart, block: CostBlock) -> None:
         """Add the costs of trials of a block."""
-        np.maximum.at(self.most, part.figures, np.abs(part.costs).max(axis=1, initial=0.0))
+        np.maximum.at(self.most, part.metrics, np.abs(part.costs).max(axis=1, initial=0.0))
         begins, strata = block.runs(part.trials)
         if not len(begins):
             return
-        at = part.figures[:, None], strata
+        at = part.metrics[:, None], strata
         lengths = np.diff(begins, append=part.costs.shape[1])
         costs = np.asarray(part.costs - np.repeat(self.centre[at], lengths, axis=1))
         weighted = costs if block.weights is None else costs * block.counts[part.trials]
@@ -168,11 +168,11 @@ class CostSums(ABC):
 
     @abstractmethod
     def influences(self, rows: slice = slice(None)) -> FloatArray | None:
-        """Return influences of all units on some metrics, (n_figures, n_units); None if trials are units."""
+        """Return influences of all units on some metrics, (n_metrics, n_units); None if trials are units."""
 
     @abstractmethod
     def powers(self, rows: slice, groups: ClassGroups) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return sums of powers over units of influences on some figures; see `UnitDesign.powers`."""
+        """Return sums of powers over units of influences on some metrics; see `UnitDesign.powers`."""
 
     def spread(self, rows: slice, groups: ClassGroups) -> Spread:
         """Return the variation of some metrics, by group of classes, after all trials."""
@@ -199,10 +199,10 @@ class ByUnit(CostSums):
     def _add(self, part: CostPart, block: CostBlock, costs: FloatArray) -> None:
         trial, own, place = block.entries(part.trials, self.design)
         weighted = costs if block.weights is None else costs * block.counts[part.trials]
-        self.by_pair[part.figures[:, None], own] += row_sums(place, weighted[:, trial], len(own))
+        self.by_pair[part.metrics[:, None], own] += row_sums(place, weighted[:, trial], len(own))
 
     def _influences(self, rows: slice, some: IntArray | slice = slice(None)) -> FloatArray:
-        """Return influences of units through strata, (n_figures, n_some), for all pairs or for some."""
+        """Return influences of units through strata, (n_metrics, n_some), for all pairs or for some."""
         design = self.design
         means, stratum = self.sums[rows] / design.weights.totals, design.pairs.stratum[some]
         found = self.by_pair[rows][:, some] - means[:, stratum] * design.pairs.weight[some]
@@ -222,9 +222,9 @@ class BySegment(CostSums):
 
     Attributes
     ----------
-    of_squares : (3, n_figures, n_strata) array
+    of_squares : (3, n_metrics, n_strata) array
         Sums over trials of the squared weight times the centered cost to the powers 0 to 2.
-    of_fourths : (5, n_figures, n_strata) array
+    of_fourths : (5, n_metrics, n_strata) array
         Sums of the fourth power of the weight, times costs to the powers 0 to 4.
     """
 
@@ -237,7 +237,7 @@ class BySegment(CostSums):
 
     def _add(self, part: CostPart, block: CostBlock, costs: FloatArray) -> None:
         begins, strata = block.runs(part.trials)
-        at, own = (part.figures[:, None], strata), block.stratum[part.trials]
+        at, own = (part.metrics[:, None], strata), block.stratum[part.trials]
         weights = block.counts[part.trials]
         counts = np.square(weights * self.design.factor_of_single(own, weights))
         for sums, count in ((self.of_squares, counts), (self.of_fourths, counts * counts)):
@@ -332,7 +332,7 @@ class ClassMeans:
         return np.asarray(self.block.counts * self.design.share[self.block.stratum])
 
     def sums(self, costs: FloatArray) -> CostSums:
-        """Return the sums of costs (n_figures, n_trials)."""
+        """Return the sums of costs (n_metrics, n_trials)."""
         begins, _ = self.block.runs(slice(0, self.n_trials))
         found = CostSums.empty(costs[:, begins], self.design)
         found.add(CostPart(np.arange(len(costs)), slice(0, self.n_trials), costs), self.block)

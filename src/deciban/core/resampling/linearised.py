@@ -50,14 +50,14 @@ class ScoreBins:
 
     Attributes
     ----------
-    borders : (n_cells - 1,) array
+    borders : (n_bins - 1,) array
         Ascending, finite.
     """
 
     borders: FloatArray
 
     @property
-    def n_cells(self) -> int:
+    def n_bins(self) -> int:
         """Number of bins."""
         return len(self.borders) + 1
 
@@ -68,7 +68,7 @@ class ScoreBins:
     def positions(self, thresholds: FloatArray) -> IntArray:
         """Return the number of bins below each threshold; see `below`."""
         above = np.searchsorted(self.borders, thresholds, side="left") + 1
-        return np.where(np.isinf(thresholds), np.where(thresholds > 0.0, self.n_cells, 0), above)
+        return np.where(np.isinf(thresholds), np.where(thresholds > 0.0, self.n_bins, 0), above)
 
     def of(self, scores: ScoreArray) -> IntArray:
         """Return the bin of every score; a table of narrow intervals finds most without a search."""
@@ -121,7 +121,7 @@ class ScoreBins:
         return places.astype(np.int64)
 
 
-def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> ScoreBins:
+def bins_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> ScoreBins:
     """Return bins with borders at all required thresholds, at all vertices of the hull, and along both classes.
 
     If there are few scores, each has its own bin and nothing is rounded.
@@ -161,12 +161,12 @@ def _quantiles(trials: SortedClass, n_places: int) -> FloatArray:
     return trials.scores[np.clip(trials.at_weight(lines), 0, len(trials.scores) - 1)].astype(np.float64)
 
 
-def in_cells(trials: SortedClass, cells: ScoreBins) -> tuple[CountArray, FloatArray]:
+def in_bins(trials: SortedClass, bins: ScoreBins) -> tuple[CountArray, FloatArray]:
     """Return number (or weight) and mean score of the trials of a sorted class in every bin; 0 for empty bins."""
-    starts = np.concatenate(([0], trials.positions(cells.borders)))
+    starts = np.concatenate(([0], trials.positions(bins.borders)))
     lengths = np.diff(np.append(starts, len(trials.scores)))
     counts, filled = trials.sums(lengths), lengths > 0
-    means = np.zeros(cells.n_cells)
+    means = np.zeros(bins.n_bins)
     if filled.any():
         means[filled] = mean_scores(trials, starts[filled], counts[filled])
     return counts, means
@@ -183,12 +183,12 @@ def mean_scores(trials: SortedClass, starts: IntArray, counts: CountArray) -> Fl
 class BestDecisions:
     """PAV blocks of each of several tables, and costs of bins for decisions that are optimal for a table.
 
-    Costs are (2, n_tables, n_cells): of targets, then of non-targets. Their means over the trials of the same table sum
+    Costs are (2, n_tables, n_bins): of targets, then of non-targets. Their means over the trials of the same table sum
     to the minimum. Over other trials, they sum to the cost of the same decisions on these trials.
 
     Attributes
     ----------
-    block : (n_tables, n_cells) int array
+    block : (n_tables, n_bins) int array
         Block of each bin, counted through all tables; empty bins belong to the block below.
     first : (n_tables,) int array
         First block of each table.
@@ -198,7 +198,7 @@ class BestDecisions:
         Table of each block.
     llr : (n_blocks,) array
         In nats, ascending in each table.
-    seen : (2, n_tables, n_cells) array
+    seen : (2, n_tables, n_bins) array
         True for bins with targets, and with non-targets: empty bins cost nothing.
     """
 
@@ -212,7 +212,7 @@ class BestDecisions:
 
     @classmethod
     def of(cls, n_tar: CountArray, n_non: CountArray) -> BestDecisions:
-        """Create from trials (or weight) in bins, (n_cells,) or (n_tables, n_cells); each table has both classes."""
+        """Create from trials (or weight) in bins, (n_bins,) or (n_tables, n_bins); each table has both classes."""
         n_tar, n_non = np.atleast_2d(n_tar), np.atleast_2d(n_non)
         filled = (n_tar > 0) | (n_non > 0)
         rows, columns = np.nonzero(filled)
@@ -269,7 +269,7 @@ class BestDecisions:
 
     def positions(self, log_odds: FloatArray) -> IntArray:
         """Return the number of bins below the best threshold at prior log odds, unit costs, (n_tables, n_priors)."""
-        return np.stack([np.searchsorted(of_cells, -log_odds, side="left") for of_cells in self.llr[self.block]])
+        return np.stack([np.searchsorted(of_bins, -log_odds, side="left") for of_bins in self.llr[self.block]])
 
     def _of_table(self, counts: CountArray) -> CountArray:
         """Return the sum of blocks in each table."""
@@ -310,7 +310,7 @@ class BestDecisions:
         below = np.cumsum(counts) - counts
         return np.asarray(below - below[self.first][self.table])
 
-    def cost_of(self, costs: CellCosts) -> FloatArray:
+    def cost_of(self, costs: BinCosts) -> FloatArray:
         """Return costs of the PAV llrs, by a function of the llrs of targets and of non-targets."""
         llr = self.llr[self.block]
         return np.where(self.seen, costs(llr, llr), 0.0)
@@ -337,27 +337,27 @@ def dcf_weights(log_odds: float) -> tuple[float, float]:
     return float(miss), float(false_alarm)
 
 
-CellCosts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+BinCosts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 """Function that returns costs (2, ...) of llrs of targets and of non-targets, weighted by the prior."""
 
 
-def log_costs_at(log_odds: float) -> CellCosts:
+def log_costs_at(log_odds: float) -> BinCosts:
     """Return logarithmic costs of posteriors in nats."""
     return lambda tar, non: _mixed(softplus(-tar - log_odds), softplus(non + log_odds), log_odds)
 
 
-def bits_at(log_odds: float) -> CellCosts:
+def bits_at(log_odds: float) -> BinCosts:
     """Return logarithmic costs of posteriors in bits."""
     costs = log_costs_at(log_odds)
     return lambda tar, non: costs(tar, non) / math.log(2)
 
 
-def brier_costs_at(log_odds: float) -> CellCosts:
+def brier_costs_at(log_odds: float) -> BinCosts:
     """Return squared errors of posteriors."""
     return lambda tar, non: _mixed(np.square(expit(-tar - log_odds)), np.square(expit(non + log_odds)), log_odds)
 
 
-def beta_costs_at(alpha: float, beta: float, log_odds: float) -> CellCosts:
+def beta_costs_at(alpha: float, beta: float, log_odds: float) -> BinCosts:
     """Return costs of posteriors by a rule of the beta family."""
     return lambda tar, non: _mixed(
         beta_cost_tar(tar + log_odds, alpha, beta), beta_cost_non(non + log_odds, alpha, beta), log_odds
@@ -369,20 +369,20 @@ def _mixed(tar: FloatArray, non: FloatArray, log_odds: float) -> FloatArray:
 
 
 class LinearCosts:
-    """Costs of bins, (2, n_cells): of targets, then of non-targets, whose means sum to a metric.
+    """Costs of bins, (2, n_bins): of targets, then of non-targets, whose means sum to a metric.
 
     Parameters
     ----------
     tar, non : SortedClass
     pav : Pav
     rocch : Rocch
-    cells : ScoreBins
+    bins : ScoreBins
         Bins with borders at all required thresholds, and at the thresholds of the hull.
     """
 
-    def __init__(self, tar: SortedClass, non: SortedClass, pav: Pav, rocch: Rocch, cells: ScoreBins) -> None:
-        self.pav, self.rocch, self.cells = pav, rocch, cells
-        (self.n_tar, self.tar_means), (self.n_non, self.non_means) = (in_cells(one, cells) for one in (tar, non))
+    def __init__(self, tar: SortedClass, non: SortedClass, pav: Pav, rocch: Rocch, bins: ScoreBins) -> None:
+        self.pav, self.rocch, self.bins = pav, rocch, bins
+        (self.n_tar, self.tar_means), (self.n_non, self.non_means) = (in_bins(one, bins) for one in (tar, non))
         self.one_trial = (_mean_weight(tar), _mean_weight(non))
 
     def with_trials(self, n_trials: IntArray) -> Self:
@@ -400,12 +400,12 @@ class LinearCosts:
     @cached_property
     def block(self) -> IntArray:
         """PAV block of each bin."""
-        lowest = np.append(-np.inf, self.cells.borders)
+        lowest = np.append(-np.inf, self.bins.borders)
         return np.maximum(np.searchsorted(np.clip(self.pav.low, *_FINITE), lowest, side="right") - 1, 0)
 
     def rates(self, threshold: float, miss: float = 1.0, false_alarm: float = 1.0) -> FloatArray:
         """Return costs of ``miss`` times the miss rate plus ``false_alarm`` times the false-alarm rate."""
-        rejected = np.arange(self.cells.n_cells) < self.cells.below(threshold)
+        rejected = np.arange(self.bins.n_bins) < self.bins.below(threshold)
         return np.stack((miss * rejected, false_alarm * ~rejected))
 
     def dcf(self, log_odds: float, threshold: float) -> FloatArray:
@@ -443,7 +443,7 @@ class LinearCosts:
             Units with trials of each class: the chord extends one standard error of the limited rate on each side.
         """
         own = (self.n_tar, self.n_non)[kind]
-        share = float(own[: self.cells.below(threshold)].sum() / own.sum())
+        share = float(own[: self.bins.below(threshold)].sum() / own.sum())
         at = 1.0 - share if kind else share
         ends = _around(at, _spread(at, n_units[kind]))
         limited, other = (self.rocch.p_miss, self.rocch.p_fa)[:: -1 if kind else 1]
@@ -452,7 +452,7 @@ class LinearCosts:
         slope = float((rates[0] - rates[1]) / (ends[1] - ends[0]))
         return (1.0, slope) if kind else (slope, 1.0)
 
-    def of_means(self, costs: CellCosts, *, best: bool = False) -> FloatArray:
+    def of_means(self, costs: BinCosts, *, best: bool = False) -> FloatArray:
         """Return costs by a function of the scores, or of the PAV llrs, of targets and of non-targets."""
         if best:
             return np.asarray(self.best.cost_of(costs)[:, 0])

@@ -127,28 +127,28 @@ _THREADS = 4
 
 
 Replicated: TypeAlias = tuple[FloatArray, BoolArray]
-"""Metrics (n_replicates, n_figures), and True for replicates with metrics; other rows are undefined."""
+"""Metrics (n_replicates, n_metrics), and True for replicates with metrics; other rows are undefined."""
 
 
-FiguresOf: TypeAlias = Callable[[Multipliers], Replicated]
+MetricsOf: TypeAlias = Callable[[Multipliers], Replicated]
 """Function of weights (n_units, n_replicates)."""
 
 
-FiguresOfTables: TypeAlias = Callable[[CountArray, CountArray], FloatArray]
-"""Function from tables of targets and of non-targets (n_tables, n_cells) to metrics (n_tables, n_figures)."""
+MetricsOfTables: TypeAlias = Callable[[CountArray, CountArray], FloatArray]
+"""Function from tables of targets and of non-targets (n_tables, n_bins) to metrics (n_tables, n_metrics)."""
 
 
 def of_both_classes(
-    figures_of: FiguresOfTables, sums: tuple[CountArray, CountArray], whole: tuple[CountArray, CountArray]
+    metrics_of: MetricsOfTables, sums: tuple[CountArray, CountArray], whole: tuple[CountArray, CountArray]
 ) -> Replicated:
     """Return metrics of a block of replicates from the sums of weights in bins.
 
     Parameters
     ----------
-    figures_of : function
-    sums : pair of (n_cells, n_replicates) arrays
+    metrics_of : function
+    sums : pair of (n_bins, n_replicates) arrays
         Sums of targets and of non-targets.
-    whole : pair of (n_cells,) arrays
+    whole : pair of (n_bins,) arrays
         All trials, which replace replicates without a class: shapes do not change, so that no sum depends on the rest
         of the block.
     """
@@ -156,7 +156,7 @@ def of_both_classes(
     has_both: BoolArray = np.logical_and.reduce([one.any(axis=1) for one in tables])
     for table, own in zip(tables, whole, strict=True):
         table[~has_both] = own
-    return figures_of(tables[0], tables[1]), has_both
+    return metrics_of(tables[0], tables[1]), has_both
 
 
 def block_size(n_units: int) -> int:
@@ -164,25 +164,25 @@ def block_size(n_units: int) -> int:
     return max(min(BLOCK, _WEIGHTS // max(n_units, 1)), _FEWEST)
 
 
-def replicates_of(figures_of: FiguresOf, keys: Keys, *, seed: int, n_replicates: int) -> Replicated:
+def replicates_of(metrics_of: MetricsOf, keys: Keys, *, seed: int, n_replicates: int) -> Replicated:
     """Draw replicates.
 
     Parameters
     ----------
-    figures_of : function
+    metrics_of : function
         Called in several threads, with blocks of up to `BLOCK` replicates. Exceptions are passed on.
     keys : (n_units,) uint64 array
     seed, n_replicates : int
 
     Returns
     -------
-    figures : (n_replicates, n_figures) array
-    has_figures : (n_replicates,) array
+    metrics : (n_replicates, n_metrics) array
+    has_metrics : (n_replicates,) array
         False if a class has no weight, so that metrics do not exist: these rows are undefined.
     """
 
     def block(first: int) -> Replicated:
-        return figures_of(poisson_weights(keys, seed, np.arange(first, first + size)))
+        return metrics_of(poisson_weights(keys, seed, np.arange(first, first + size)))
 
     size = block_size(len(keys))
     tell, found = teller(n_replicates, "replicates"), list[Replicated]()
@@ -195,8 +195,8 @@ def replicates_of(figures_of: FiguresOf, keys: Keys, *, seed: int, n_replicates:
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    figures, has_figures = (np.concatenate(parts)[:n_replicates] for parts in zip(*found, strict=True))
-    return figures, has_figures
+    metrics, has_metrics = (np.concatenate(parts)[:n_replicates] for parts in zip(*found, strict=True))
+    return metrics, has_metrics
 
 
 class LeftOut:
@@ -271,16 +271,16 @@ class LeftOut:
             n_left -= np.bincount(at, minlength=n).reshape(found.shape)
         return np.where(n_left > 0, np.maximum(found, 0.0), 0.0)  # exactly 0 without remaining trials
 
-    def held_out(self, costs: FloatArray, cell: IntArray) -> FloatArray:
+    def held_out(self, costs: FloatArray, bin_of: IntArray) -> FloatArray:
         """Return the cost of each trial by decisions without the group of its unit; with two units, the mean of both.
 
         Parameters
         ----------
-        costs : (n_groups, n_cells, ...) array
+        costs : (n_groups, n_bins, ...) array
             Costs by decisions without each group.
-        cell : (n_trials,) int array
+        bin_of : (n_trials,) int array
         """
-        return np.asarray(np.mean([costs[side, cell] for side in self.sides], axis=0))
+        return np.asarray(np.mean([costs[side, bin_of] for side in self.sides], axis=0))
 
 
 _GROUP = 18
@@ -306,33 +306,33 @@ _DENSE_FROM = 0.1
 """Share of non-zero entries above which a table of units and bins is multiplied as an array."""
 
 
-class CellSums(Protocol):
+class BinSums(Protocol):
     """Weighted counts of one class of trials."""
 
     def of(self, weights: Multipliers) -> CountArray:
-        """Return the sum of the weights of trials in every bin, (n_cells, n_replicates), for weights of units."""
+        """Return the sum of the weights of trials in every bin, (n_bins, n_replicates), for weights of units."""
         ...
 
 
-def cell_sums(units: TrialUnits, cell: IntArray, n_cells: int, weights: CountArray | None = None) -> CellSums:
+def bin_sums(units: TrialUnits, bin_of: IntArray, n_bins: int, weights: CountArray | None = None) -> BinSums:
     """Prepare the sums for trials of one class.
 
     Parameters
     ----------
     units : TrialUnits
         Units of these trials.
-    cell : (n,) int array
+    bin_of : (n,) int array
         Bin of each trial.
-    n_cells : int
+    n_bins : int
     weights : (n,) array, optional
         Weights of trials.
     """
     if len(units.codes) == 2 and not np.array_equal(*units.codes):
-        return SumsOfProducts(units, cell, n_cells, weights)
+        return SumsOfProducts(units, bin_of, n_bins, weights)
     from scipy.sparse import coo_matrix  # only needed for resampling
 
-    values = np.ones(len(cell), np.int64) if weights is None else weights
-    return SumsOfUnits(coo_matrix((values, (units.codes[0], cell)), shape=(units.n_units, n_cells)).tocsr())
+    values = np.ones(len(bin_of), np.int64) if weights is None else weights
+    return SumsOfUnits(coo_matrix((values, (units.codes[0], bin_of)), shape=(units.n_units, n_bins)).tocsr())
 
 
 class SumsOfUnits:
@@ -340,13 +340,13 @@ class SumsOfUnits:
 
     Parameters
     ----------
-    counts : (n_units, n_cells) array or sparse matrix
+    counts : (n_units, n_bins) array or sparse matrix
     """
 
     def __init__(self, counts: Table) -> None:
         from scipy.sparse import csr_matrix
 
-        self.n_cells, self.parts = counts.shape[1], []
+        self.n_bins, self.parts = counts.shape[1], []
         self.is_whole = counts.dtype.kind in "iu"
         for first in range(0, counts.shape[0], _UNITS):
             part = csr_matrix(counts[first : first + _UNITS].T, dtype=np.float64)
@@ -357,7 +357,7 @@ class SumsOfUnits:
 
     def of(self, weights: Multipliers) -> CountArray:
         """Return the sum of the weights of trials in every bin; exact for whole numbers, which stay far below 2**53."""
-        total = np.zeros((self.n_cells, weights.shape[1]))
+        total = np.zeros((self.n_bins, weights.shape[1]))
         for some, part in self.parts:
             total += part @ weights[some].astype(part.dtype)
         return total.astype(np.int64) if self.is_whole else total
@@ -374,7 +374,7 @@ class _Part:
     hubs : (n_groups,) int array
     runs : (n_runs, n_groups) sparse matrix
         Groups that are summed together.
-    starts, cells : (n_filled,) int arrays
+    starts, bins : (n_filled,) int arrays
         First run of each non-empty bin, and the bin.
     """
 
@@ -382,7 +382,7 @@ class _Part:
     hubs: IntArray
     runs: Table
     starts: IntArray
-    cells: IntArray
+    bins: IntArray
 
 
 class SumsOfProducts:
@@ -395,15 +395,15 @@ class SumsOfProducts:
     Parameters
     ----------
     units : TrialUnits
-    cell : (n,) int array
-    n_cells : int
+    bin_of : (n,) int array
+    n_bins : int
     weights : (n,) array, optional
         Weights of trials; with weights, sums are floats.
     """
 
-    def __init__(self, units: TrialUnits, cell: IntArray, n_cells: int, weights: CountArray | None) -> None:
-        self.n_cells, self.is_whole = n_cells, weights is None
-        n_units, n_trials = units.n_units, len(cell)
+    def __init__(self, units: TrialUnits, bin_of: IntArray, n_bins: int, weights: CountArray | None) -> None:
+        self.n_bins, self.is_whole = n_bins, weights is None
+        n_units, n_trials = units.n_units, len(bin_of)
         n_own = sum(np.bincount(side[::_SAMPLED], minlength=n_units) for side in units.codes)
         self.by_size = np.argsort(-n_own, kind="stable")
         place = np.empty(n_units, np.int32)
@@ -411,17 +411,17 @@ class SumsOfProducts:
         one, other = (place[side] for side in units.codes)
         hub, beside = np.minimum(one, other), np.maximum(one, other)
         beside[one == other] = n_units
-        hub, beside, values = _sorted(cell, hub, beside, weights)
-        sizes = np.bincount(cell, minlength=n_cells)
+        hub, beside, values = _sorted(bin_of, hub, beside, weights)
+        sizes = np.bincount(bin_of, minlength=n_bins)
         filled = np.flatnonzero(sizes)
         first_trials = np.cumsum(sizes[filled]) - sizes[filled]
         runs = _cut(first_trials, n_trials, _RUN)
-        cells = filled[np.searchsorted(first_trials, runs, side="right") - 1]
+        bins = filled[np.searchsorted(first_trials, runs, side="right") - 1]
         is_first = np.ones(n_trials, np.bool_)
         np.not_equal(hub[1:], hub[:-1], out=is_first[1:])
         is_first[runs] = True
         groups = _cut(np.flatnonzero(is_first), n_trials, _GROUP)
-        self.parts = list(_parts_of(groups, runs, cells, (hub, beside, values), n_units))
+        self.parts = list(_parts_of(groups, runs, bins, (hub, beside, values), n_units))
 
     def of(self, weights: Multipliers) -> CountArray:
         """Return the sum of the products in every bin; exact without weights of trials."""
@@ -436,15 +436,15 @@ class SumsOfProducts:
         table = np.ones((n_units + 1, width), np.uint8)
         table[:-1, :n_replicates] = weights[self.by_size]
         if self.is_whole:
-            total, known = np.zeros((self.n_cells, width), np.int64), _packed(table)
+            total, known = np.zeros((self.n_bins, width), np.int64), _packed(table)
         else:
-            total, known = np.zeros((self.n_cells, width)), table.astype(np.float64)
+            total, known = np.zeros((self.n_bins, width)), table.astype(np.float64)
         for part in self.parts:
             sums, of_hubs = part.others @ known, known.take(part.hubs, axis=0)
             pairs = zip(_unpacked(sums), _unpacked(of_hubs), strict=True) if self.is_whole else [(sums, of_hubs)]
             for own, columns in zip(pairs, np.hsplit(total, 2) if self.is_whole else [total], strict=True):
                 product = np.multiply(*own, out=own[0])
-                columns[part.cells] += np.add.reduceat(part.runs @ product, part.starts, axis=0, dtype=total.dtype)
+                columns[part.bins] += np.add.reduceat(part.runs @ product, part.starts, axis=0, dtype=total.dtype)
         return total[:, :n_replicates]
 
 
@@ -460,14 +460,14 @@ def _unpacked(sums: AnyArray) -> tuple[AnyArray, AnyArray]:
 
 
 def _sorted(
-    cell: IntArray, hub: IntArray, beside: IntArray, weights: CountArray | None
+    bin_of: IntArray, hub: IntArray, beside: IntArray, weights: CountArray | None
 ) -> tuple[IntArray, IntArray, FloatArray | None]:
     """Return hubs, their partner units, and weights of trials, sorted by bin and hub."""
     bits = int(beside.max(initial=0)).bit_length()
-    key = cell.astype(np.int64)
+    key = bin_of.astype(np.int64)
     key <<= bits
     key |= hub
-    if weights is None and int(cell.max(initial=0)).bit_length() + 2 * bits < 64:
+    if weights is None and int(bin_of.max(initial=0)).bit_length() + 2 * bits < 64:
         key <<= bits
         key |= beside
         key.sort()  # sorting numbers is faster than sorting positions
@@ -488,11 +488,7 @@ def _cut(starts: IntArray, stop: int, most: int) -> IntArray:
 
 
 def _parts_of(
-    groups: IntArray,
-    runs: IntArray,
-    cells: IntArray,
-    trials: tuple[IntArray, IntArray, FloatArray | None],
-    n_units: int,
+    groups: IntArray, runs: IntArray, bins: IntArray, trials: tuple[IntArray, IntArray, FloatArray | None], n_units: int
 ) -> Iterator[_Part]:
     """Yield whole runs with about the requested number of groups at once.
 
@@ -500,7 +496,7 @@ def _parts_of(
     ----------
     groups, runs : int arrays
         First trial of each.
-    cells : (n_runs,) int array
+    bins : (n_runs,) int array
     trials : (hub, beside, weights)
         Arrays of all trials, sorted by bin and hub.
     n_units : int
@@ -519,8 +515,8 @@ def _parts_of(
         n_groups, some = len(of_groups) - 1, slice(group_ends[own.start], group_ends[own.stop])
         others = csr_matrix((values[some], beside[some], of_groups), shape=(n_groups, n_units + 1))
         together = csr_matrix((ones[:n_groups], np.arange(n_groups), of_runs), shape=(len(of_runs) - 1, n_groups))
-        starts = np.flatnonzero(np.diff(cells[first:last], prepend=-1))
-        yield _Part(others, hub[groups[own]], together, starts, cells[first:last][starts])
+        starts = np.flatnonzero(np.diff(bins[first:last], prepend=-1))
+        yield _Part(others, hub[groups[own]], together, starts, bins[first:last][starts])
 
 
 assert MOST * _GROUP <= 0xFF  # noqa: S101  # sums of groups are bytes

@@ -50,26 +50,26 @@ class UnitCounts:
 
     Attributes
     ----------
-    counts : (n_units, n_cells) array or sparse matrix
+    counts : (n_units, n_bins) array or sparse matrix
     keys : (n_units,) uint64 array
         Keys of the units; the same in all summands.
-    in_cells : (n_cells,) array
+    in_bins : (n_bins,) array
         Trials of all units, each counted once.
     group : (n_units,) int array
         Groups that are left out together; see `groups_of_units`.
-    inside : (n_groups, n_cells) array
+    inside : (n_groups, n_bins) array
         Trials with two different units of one group, which count twice in the sum over its units.
     """
 
     counts: Table
     keys: Keys
-    in_cells: CountArray
+    in_bins: CountArray
     group: IntArray
     inside: CountArray
 
     @classmethod
     def of(
-        cls, scores: ScoreArray, units: TrialUnits, cells: ScoreBins, group: IntArray, weights: CountArray | None = None
+        cls, scores: ScoreArray, units: TrialUnits, bins: ScoreBins, group: IntArray, weights: CountArray | None = None
     ) -> UnitCounts:
         """Count checked trials.
 
@@ -78,34 +78,34 @@ class UnitCounts:
         scores : (n,) array
         units : TrialUnits
             Units of these trials.
-        cells : ScoreBins
+        bins : ScoreBins
         group : (n_units,) int array
         weights : (n,) array, optional
         """
         kind: Any = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
-        cell, n_groups, first = cells.of(scores), int(group.max(initial=0)) + 1, units.codes[0]
-        shape, inside = (units.n_units, cells.n_cells), np.zeros((n_groups, cells.n_cells), kind)
-        counts = _table(first, cell, weights, shape)
+        bin_of, n_groups, first = bins.of(scores), int(group.max(initial=0)) + 1, units.codes[0]
+        shape, inside = (units.n_units, bins.n_bins), np.zeros((n_groups, bins.n_bins), kind)
+        counts = _table(first, bin_of, weights, shape)
         dealt = group.astype(np.min_scalar_type(n_groups))
 
         def counted(codes: IntArray, some: IntArray, shape: tuple[int, int]) -> Table:
-            return _table(codes, cell[some], None if weights is None else weights[some], shape)
+            return _table(codes, bin_of[some], None if weights is None else weights[some], shape)
 
         for side in units.codes[1:]:
             together = np.flatnonzero(dealt.take(side) == dealt.take(first))
             is_same = side[together] == first[together]
             twice, within = together[is_same], together[~is_same]
-            counts = counts + _table(side, cell, weights, shape)
+            counts = counts + _table(side, bin_of, weights, shape)
             if len(twice):  # a unit on both sides counts once
                 counts = counts - counted(first[twice], twice, shape)
             inside += as_array(counted(group[first[within]], within, inside.shape))
-        in_cells: CountArray = np.bincount(cell, weights, cells.n_cells).astype(kind, copy=False)
-        return cls(counts, units.keys, in_cells, group, inside)
+        in_bins: CountArray = np.bincount(bin_of, weights, bins.n_bins).astype(kind, copy=False)
+        return cls(counts, units.keys, in_bins, group, inside)
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same bins."""
-        kind = np.result_type(self.in_cells, other.in_cells)
-        names = {one.name for one in fields(self)} & {"in_cells", "inside", "by_stratum", "spread"}
+        kind = np.result_type(self.in_bins, other.in_bins)
+        names = {one.name for one in fields(self)} & {"in_bins", "inside", "by_stratum", "spread"}
         found: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
         return replace(self, counts=self.counts.astype(kind) + other.counts.astype(kind), **found)
 
@@ -117,7 +117,7 @@ class UnitCounts:
     @property
     def total(self) -> float:
         """Number (or weight) of trials of the class."""
-        return float(self.in_cells.sum())
+        return float(self.in_bins.sum())
 
     @property
     def totals(self) -> FloatArray:
@@ -130,8 +130,8 @@ class UnitCounts:
         return small_sample_factors(self.totals / self.total)
 
     def mean(self, costs: FloatArray) -> FloatArray:
-        """Return the mean over the trials of costs of bins, (n_cells,) or (n_cells, n_figures)."""
-        return np.asarray(self.in_cells @ costs / self.total)
+        """Return the mean over the trials of costs of bins, (n_bins,) or (n_bins, n_metrics)."""
+        return np.asarray(self.in_bins @ costs / self.total)
 
     @property
     def is_sparse(self) -> bool:
@@ -144,7 +144,7 @@ class UnitCounts:
         return found
 
     def influence(self, costs: FloatArray, table: Table) -> FloatArray:
-        """Return derivatives of mean costs, (n_cells, n_figures), in the weights of the units of a block, at weight 1.
+        """Return derivatives of mean costs, (n_bins, n_metrics), in the weights of the units of a block, at weight 1.
 
         The weight of a unit multiplies its trials, and the mean is over all trials: ``sum (x - mean) / total``.
         """
@@ -170,30 +170,30 @@ class UnitCounts:
         return members @ self.counts
 
     def between(self, places: IntArray) -> UnitCounts:
-        """Return counts with fewer bins: those between two neighbours of ``places``, from 0 to ``n_cells``, are one."""
-        in_cells: CountArray = np.add.reduceat(self.in_cells, places[:-1])
+        """Return counts with fewer bins: those between two neighbours of ``places``, from 0 to ``n_bins``, are one."""
+        in_bins: CountArray = np.add.reduceat(self.in_bins, places[:-1])
         old: Any = self.counts
         if not hasattr(old, "nnz"):
-            return replace(self, counts=np.add.reduceat(old.T, places[:-1], axis=0).T, in_cells=in_cells)
+            return replace(self, counts=np.add.reduceat(old.T, places[:-1], axis=0).T, in_bins=in_bins)
         from scipy.sparse import csr_matrix  # rarely needed
 
-        of_cell = np.searchsorted(places, np.arange(len(self.in_cells)), side="right") - 1
-        columns = of_cell.astype(old.indices.dtype)[old.indices]
+        of_bin = np.searchsorted(places, np.arange(len(self.in_bins)), side="right") - 1
+        columns = of_bin.astype(old.indices.dtype)[old.indices]
         counts = csr_matrix((old.data.copy(), columns, old.indptr.copy()), shape=(old.shape[0], len(places) - 1))
         counts.sum_duplicates()  # several times faster than a product
-        return replace(self, counts=counts, in_cells=in_cells)
+        return replace(self, counts=counts, in_bins=in_bins)
 
     def by_group(self) -> CountArray:
-        """Return trials of the units of each group in every bin, (n_groups, n_cells); two units count for both."""
+        """Return trials of the units of each group in every bin, (n_groups, n_bins); two units count for both."""
         groups = range(len(self.inside))
         if hasattr(self.counts, "nnz"):
             return as_array(self._summed(self.group, len(groups)))
         return np.stack([self.counts[self.group == number].sum(axis=0) for number in groups])
 
     def without_groups(self, by_group: CountArray) -> CountArray:
-        """Return trials in every bin without units of each group, (n_groups, n_cells); see `by_group`."""
-        left: CountArray = self.in_cells - by_group + self.inside
-        return left if left.dtype == np.int64 else np.where(left > 1e-9 * self.in_cells, left, 0.0)
+        """Return trials in every bin without units of each group, (n_groups, n_bins); see `by_group`."""
+        left: CountArray = self.in_bins - by_group + self.inside
+        return left if left.dtype == np.int64 else np.where(left > 1e-9 * self.in_bins, left, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -216,20 +216,20 @@ class CountedByUnit:
         return CountedByUnit(self.tar + other.tar, self.non + other.non, self.n_trials + other.n_trials)
 
 
-def _table(unit: IntArray, cell: IntArray, weights: CountArray | None, shape: tuple[int, int]) -> Table:
+def _table(unit: IntArray, bin_of: IntArray, weights: CountArray | None, shape: tuple[int, int]) -> Table:
     """Return trials, or their weight, by unit and bin; a sparse matrix if there are many of both."""
-    n_units, n_cells = shape
-    size = n_units * n_cells
-    if size > _DENSE or (size > _SMALL and len(cell) < _FILLED * size):
+    n_units, n_bins = shape
+    size = n_units * n_bins
+    if size > _DENSE or (size > _SMALL and len(bin_of) < _FILLED * size):
         from scipy.sparse import coo_matrix  # rarely needed
 
-        own: Any = np.ones(len(cell), np.int32 if len(cell) < _FEW else np.int64) if weights is None else weights
-        return coo_matrix((own, (unit, cell)), shape=shape).tocsr()
-    place = cell * np.int64(n_units)
+        own: Any = np.ones(len(bin_of), np.int32 if len(bin_of) < _FEW else np.int64) if weights is None else weights
+        return coo_matrix((own, (unit, bin_of)), shape=shape).tocsr()
+    place = bin_of * np.int64(n_units)
     place += unit
     found: CountArray = np.bincount(place, weights, size)
     kind: Any = np.int64 if weights is None else weights.dtype
-    return found.astype(kind, copy=False).reshape(n_cells, n_units).T
+    return found.astype(kind, copy=False).reshape(n_bins, n_units).T
 
 
 def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, list[Table]]]:
@@ -245,7 +245,7 @@ def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, 
     ------
     slice
         Units of the block.
-    list of (n, n_cells) arrays or sparse matrices
+    list of (n, n_bins) arrays or sparse matrices
     """
     are_sparse = [one.is_sparse for one in sides]
     step = max(1, _BLOCK // (width + (0 if all(are_sparse) else sides[0].counts.shape[1])))
@@ -261,7 +261,7 @@ def as_array(table: Table) -> CountArray:
 
 
 def cumulated(table: FloatArray) -> FloatArray:
-    """Return trials in the first 0, 1, ... bins, (n_cells + 1, n_units), from a table of bins and units.
+    """Return trials in the first 0, 1, ... bins, (n_bins + 1, n_units), from a table of bins and units.
 
     Examples
     --------
@@ -339,16 +339,16 @@ class SingleCounts(UnitCounts):
 
     Attributes
     ----------
-    own : (n_groups, n_cells) array
+    own : (n_groups, n_bins) array
         Trials of each group that is left out.
-    by_cell : (2 n_cells, n_cells) array
+    by_bin : (2 n_bins, n_bins) array
         Rows that represent all trials of a class in a bin; rows of targets come first.
     n_alike : (n_rows,) array
         Number of trials of equal weight, of either class, that each row of the table represents.
     """
 
     own: CountArray = field(default_factory=lambda: np.zeros((0, 0)))
-    by_cell: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    by_bin: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     n_alike: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def by_group(self) -> CountArray:
@@ -357,8 +357,8 @@ class SingleCounts(UnitCounts):
 
     def in_groups(self, n_groups: int) -> UnitCounts:  # noqa: ARG002  # there are fewer bins than groups of trials
         """Return counts by class and bin, with the same squares as all trials; see `UnitCounts.in_groups`."""
-        none = np.zeros(len(self.by_cell), np.int64)
-        return UnitCounts(self.by_cell, none.astype(np.uint64), self.in_cells, none, self.inside)
+        none = np.zeros(len(self.by_bin), np.int64)
+        return UnitCounts(self.by_bin, none.astype(np.uint64), self.in_bins, none, self.inside)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -395,15 +395,15 @@ class SpreadInfluences(Mapping[Any, FloatArray]):
 
     Attributes
     ----------
-    of_rows : mapping of figures to (n_rows,) arrays
+    of_rows : mapping of metrics to (n_rows,) arrays
     rows : RowsOfTrials
     """
 
     of_rows: Mapping[Any, FloatArray]
     rows: RowsOfTrials
 
-    def __getitem__(self, figure: Any) -> FloatArray:
-        return self.rows.spread(self.of_rows[figure])
+    def __getitem__(self, metric: Any) -> FloatArray:
+        return self.rows.spread(self.of_rows[metric])
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.of_rows)
@@ -464,7 +464,7 @@ class SingleSums:
 
     Attributes
     ----------
-    own, squares, fourths : (2, n_groups, n_cells) arrays
+    own, squares, fourths : (2, n_groups, n_bins) arrays
         Trials, or their weight, and sums of the second and fourth powers of weights times jackknife factors.
     placed : tuple of (units, place, mass), or None
         For each class, if requested: the units of trials, the bin of each (counted through all groups), and these
@@ -479,7 +479,7 @@ class SingleSums:
     @classmethod
     def of(
         cls,
-        cells: Sequence[IntArray],
+        bins: Sequence[IntArray],
         units: Sequence[TrialUnits],
         weights: Sequence[CountArray | None],
         facts: SingleFacts,
@@ -490,7 +490,7 @@ class SingleSums:
 
         Parameters
         ----------
-        cells : pair of (n,) int arrays
+        bins : pair of (n,) int arrays
             Bins of targets and of non-targets.
         units : pair of TrialUnits
         weights : pair of (n,) arrays or None
@@ -506,21 +506,21 @@ class SingleSums:
         >>> units = TrialUnits.each(3)
         >>> sides = [units.take(np.array([0, 1])), units.take(np.array([2]))]
         >>> facts = SingleFacts.of([np.ones(2), np.ones(1)], units.keys)
-        >>> cells = [np.array([0, 0]), np.array([1])]
-        >>> found = SingleSums.of(cells, sides, (None, None), facts, facts.dealt(), (1, 2))
+        >>> bins = [np.array([0, 0]), np.array([1])]
+        >>> found = SingleSums.of(bins, sides, (None, None), facts, facts.dealt(), (1, 2))
         >>> rows = found.rows(3)
         >>> found.own.tolist(), rows.row.tolist(), rows.share.round(3).tolist()
         ([[[2, 0]], [[0, 1]]], [0, 0, 1], [0.707, 1.0, 0.0])
         """
-        (n_groups, n_cells), sums, placed = shape, [], []
-        classes = zip(cells, units, weights, facts.weights[:, 0].tolist(), facts.n.tolist(), strict=True)
-        for cell, own, weight, total, n in classes:
+        (n_groups, n_bins), sums, placed = shape, [], []
+        classes = zip(bins, units, weights, facts.weights[:, 0].tolist(), facts.n.tolist(), strict=True)
+        for bin_of, own, weight, total, n in classes:
             keys = own.keys[own.codes[0]]
             if known is None:
                 group = groups_of_keys(keys, n_groups)
             else:
                 group = np.searchsorted(known, keys) % max(min(n_groups, len(known)), 1)
-            place, mass = group * n_cells + cell, None if weight is None else jackknife_weights(weight, total, n)
+            place, mass = group * n_bins + bin_of, None if weight is None else jackknife_weights(weight, total, n)
             placed.append((own.codes[0], place, mass))
             sums.append(sums_of_singles(place, weight, mass, shape))
         counts, squares, fourths = (np.stack(pair) for pair in zip(*sums, strict=True))
@@ -530,23 +530,23 @@ class SingleSums:
         """Add the trials of another batch."""
         return SingleSums(self.own + other.own, self.squares + other.squares, self.fourths + other.fourths)
 
-    def counts(self, in_cells: Sequence[CountArray]) -> tuple[SingleCounts, SingleCounts]:
-        """Return targets and non-targets by row; ``in_cells`` are the numbers of each class in every bin."""
+    def counts(self, in_bins: Sequence[CountArray]) -> tuple[SingleCounts, SingleCounts]:
+        """Return targets and non-targets by row; ``in_bins`` are the numbers of each class in every bin."""
         from scipy.sparse import csr_matrix
 
-        filled, n_cells = [np.nonzero(one) for one in self.squares], self.squares.shape[2]
+        filled, n_bins = [np.nonzero(one) for one in self.squares], self.squares.shape[2]
         n, group = [len(rows) for rows, _ in filled], np.concatenate([rows for rows, _ in filled])
         nobody, found, begin = np.zeros(sum(n), np.uint64), list[SingleCounts](), 0
         powers = zip(self.squares, self.fourths, filled, strict=True)
         n_alike = np.concatenate([effective_numbers(two[at], four[at]) for two, four, at in powers])
         for c, (rows, columns) in enumerate(filled):
-            by_cell, own = np.zeros((2 * n_cells, n_cells)), self.own[c]
-            np.fill_diagonal(by_cell[c * n_cells :], np.sqrt(self.squares[c].sum(axis=0).astype(np.float64)))
+            by_bin, own = np.zeros((2 * n_bins, n_bins)), self.own[c]
+            np.fill_diagonal(by_bin[c * n_bins :], np.sqrt(self.squares[c].sum(axis=0).astype(np.float64)))
             roots: FloatArray = np.sqrt(self.squares[c][rows, columns].astype(np.float64))
             places: AnyArray = np.arange(begin, begin + n[c])
-            table = csr_matrix((roots, (places, columns)), shape=(sum(n), n_cells))
+            table = csr_matrix((roots, (places, columns)), shape=(sum(n), n_bins))
             begin += n[c]
-            found.append(SingleCounts(table, nobody, in_cells[c], group, np.zeros_like(own), own, by_cell, n_alike))
+            found.append(SingleCounts(table, nobody, in_bins[c], group, np.zeros_like(own), own, by_bin, n_alike))
         return found[0], found[1]
 
     def rows(self, n_units: int) -> RowsOfTrials | None:
@@ -601,22 +601,22 @@ def sums_of_singles(
 
 
 def in_strata(
-    stratum: IntArray, cell: IntArray, units: TrialUnits, weights: CountArray | None, shape: tuple[int, int]
+    stratum: IntArray, bin_of: IntArray, units: TrialUnits, weights: CountArray | None, shape: tuple[int, int]
 ) -> FloatPair:
     """Return the weight of trials of a class by unit and stratum, and by stratum and bin.
 
     Parameters
     ----------
-    stratum, cell : (n,) int arrays
+    stratum, bin_of : (n,) int arrays
     units : TrialUnits
     weights : (n,) array, optional
     shape : (int, int)
         Numbers of strata and of bins.
     """
-    n_strata, n_cells = shape
-    own, (trial, codes) = np.ones(len(cell)) if weights is None else weights.astype(np.float64), units.entries()
+    n_strata, n_bins = shape
+    own, (trial, codes) = np.ones(len(bin_of)) if weights is None else weights.astype(np.float64), units.entries()
     by_unit = np.bincount(codes * np.int64(n_strata) + stratum[trial], own[trial], units.n_units * n_strata)
-    spread = np.bincount(stratum * np.int64(n_cells) + cell, own, n_strata * n_cells).astype(np.float64, copy=False)
+    spread = np.bincount(stratum * np.int64(n_bins) + bin_of, own, n_strata * n_bins).astype(np.float64, copy=False)
     return by_unit.astype(np.float64, copy=False).reshape(-1, n_strata), spread.reshape(shape)
 
 
@@ -631,7 +631,7 @@ class StratifiedCounts(UnitCounts):
     ----------
     by_stratum : (n_units, n_strata) array
         Weight of the trials of each unit.
-    spread : (n_strata, n_cells) array
+    spread : (n_strata, n_bins) array
         Weight of the trials of each stratum in every bin.
     """
 
@@ -660,7 +660,7 @@ class StratifiedCounts(UnitCounts):
     def between(self, places: IntArray) -> StratifiedCounts:
         """Return counts with fewer bins; see `UnitCounts.between`."""
         spread, whole = np.add.reduceat(self.spread, places[:-1], axis=1), UnitCounts.between(self, places)
-        return replace(self, counts=whole.counts, in_cells=whole.in_cells, spread=spread)
+        return replace(self, counts=whole.counts, in_bins=whole.in_bins, spread=spread)
 
     def in_groups(self, n_groups: int) -> StratifiedCounts:
         """Return counts with groups of units in place of units; see `UnitCounts.in_groups`."""

@@ -19,13 +19,13 @@ from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.class_sums import CostPart, GroupedUnits, Shares, SharesBelow
 from deciban.core.resampling.clusters import ClassGroups, ClassRate, ClusterDesign, correlation_of_sums
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, RateSum, Scale
-from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bits_at, cells_of, crossing_slopes
+from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bins_of, bits_at, crossing_slopes
 from deciban.core.resampling.replicates import LeftOut
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, chosen_without, crossing_of, shifts_of
-from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure, LoadedTrials
+from deciban.evaluation.linear_metrics import OF_MAPS, LinearMetric, chosen_without, crossing_of, shifts_of
+from deciban.evaluation.multiclass.class_metrics import NO_COSTS, ClassMetric, LoadedTrials
 from deciban.evaluation.multiclass.problem_sums import TargetErrors
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.metrics import SortedScores
 from deciban.multiclass import PairwiseAnalysis
 from deciban.multiclass.tables import ByClass, Detectors, Pairs, scores_of
@@ -80,13 +80,13 @@ class BestOfDetector:
         return cls(pav, tuple(one.costs_by(best)[:, 0] for one in minima_of(log_odds, own)), crossing, own)
 
 
-def minima_of(log_odds: FloatArray, slopes: tuple[float, float]) -> list[LinearFigure]:
+def minima_of(log_odds: FloatArray, slopes: tuple[float, float]) -> list[LinearMetric]:
     """Return EER with these slopes of rates around it, min Cllr, and minimum costs at each prior."""
-    figures = [LinearFigure("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0, slopes))]
-    figures.append(
-        LinearFigure("min_cllr", 0.0, 0.0, least=partial(BestDecisions.cost_of, costs=bits_at(0.0)), rate=OF_MAPS)
+    metrics = [LinearMetric("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0, slopes))]
+    metrics.append(
+        LinearMetric("min_cllr", 0.0, 0.0, least=partial(BestDecisions.cost_of, costs=bits_at(0.0)), rate=OF_MAPS)
     )
-    return figures + [LinearFigure("min_cost", 0.0, 0.0, least=partial(_least_cost, float(x))) for x in log_odds]
+    return metrics + [LinearMetric("min_cost", 0.0, 0.0, least=partial(_least_cost, float(x))) for x in log_odds]
 
 
 def _least_cost(log_odds: float, best: BestDecisions) -> FloatArray:
@@ -160,17 +160,17 @@ class OneDetector:
             Additional thresholds at which trials are separated.
         n_units : int
         """
-        cells = cells_of(scores.table, scores.pav, np.concatenate((-self.log_odds, thresholds)), n_units)
-        linear, cell = LinearCosts(scores.tar, scores.non, scores.pav, scores.rocch, cells), cells.of(self.llr)
-        # Targets and non-targets in cells without each group; trials have the same weights as in the scores.
-        place, shape = cell + cells.n_cells * self.is_target, (left_out.n_groups, 2, cells.n_cells)
-        tables = left_out.tables(place, 2 * cells.n_cells, self.share, makes_up=True).reshape(shape)
+        bins = bins_of(scores.table, scores.pav, np.concatenate((-self.log_odds, thresholds)), n_units)
+        linear, bin_of = LinearCosts(scores.tar, scores.non, scores.pav, scores.rocch, bins), bins.of(self.llr)
+        # Targets and non-targets in bins without each group; trials have the same weights as in the scores.
+        place, shape = bin_of + bins.n_bins * self.is_target, (left_out.n_groups, 2, bins.n_bins)
+        tables = left_out.tables(place, 2 * bins.n_bins, self.share, makes_up=True).reshape(shape)
         kept = left_out.tables(self.is_target.astype(np.int64), 2, self.share, makes_up=False)
         totals = scores.non.total, scores.tar.total
         left = tables * (kept * totals / tables.sum(axis=2))[:, :, None]
-        figures, whole = minima_of(self.log_odds, self.best.slopes), (linear.n_tar, linear.n_non)
-        shifts, costs = chosen_without(figures, linear, whole, (left[:, 1], left[:, 0]))
-        of_tar, of_non = (left_out.held_out(of_class, cell) for of_class in costs)
+        metrics, whole = minima_of(self.log_odds, self.best.slopes), (linear.n_tar, linear.n_non)
+        shifts, costs = chosen_without(metrics, linear, whole, (left[:, 1], left[:, 0]))
+        of_tar, of_non = (left_out.held_out(of_class, bin_of) for of_class in costs)
         per_trial = np.where(self.is_target[:, None], of_tar, of_non * self.share[:, None])
         return list(zip(per_trial.T, shifts.tolist(), strict=True))
 
@@ -210,7 +210,7 @@ class DetectorBands:
         p_target = expit(self._axis)
         self.weights = np.stack((p_target, 1.0 - p_target))[:, ::-1]
         self.thresholds = -np.asarray(logit(p_target))[::-1]  # identical to the thresholds of the curves
-        self.rates: dict[Figure, tuple[FloatArray, RateSum]] = {}
+        self.rates: dict[MetricKey, tuple[FloatArray, RateSum]] = {}
 
     def empty(self, target: int) -> SharesBelow:
         """Return empty counts for the shares of a detector below thresholds."""
@@ -244,9 +244,9 @@ class DetectorBands:
             self.rates[key] = self._axis, RateSum(parts, between=correlation_of_sums(by_side, squares[0, k, ::-1]))
 
 
-POINT_FIGURES = ("c_avg", "normalized", "min_c_avg", "normalized_min")
+POINT_METRICS = ("c_avg", "normalized", "min_c_avg", "normalized_min")
 
-DETECTOR_FIGURES = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
+DETECTOR_METRICS = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
 """Names of metrics, in the order of results."""
 
 
@@ -277,14 +277,14 @@ class DetectorInfluences:
     ) -> None:
         self.found, self.trials, self.design = trials.found, trials, design
         self.bests, self.bands, self.left_out = bests, bands, left_out
-        self.p_target = np.array(trials.summary.figures.p_target)
+        self.p_target = np.array(trials.summary.metrics.p_target)
         self.n_targets = len(bests[0])
         self.actual, self.least, self.held_out = np.zeros((3, len(self.p_target), trials.n_trials))
         self.most: dict[int, FloatArray] = {}
         self.least_shift = np.zeros(len(self.p_target))
         self._values = self.found.detectors
 
-    def of(self, targets: AbstractSet[int], *, averages: bool) -> Iterator[tuple[OneDetector, list[ClassFigure]]]:
+    def of(self, targets: AbstractSet[int], *, averages: bool) -> Iterator[tuple[OneDetector, list[ClassMetric]]]:
         """Yield some detectors with their metrics; `points` is complete afterwards if averages are requested."""
         p_out_of_set = self.found.p_out_of_set
         # Points that use each of the priors of rivals.
@@ -310,9 +310,9 @@ class DetectorInfluences:
                     self.held_out[k] += costs / self.n_targets
                     self.least_shift[k] += (shift or 0.0) / self.n_targets
                 if is_wanted:
-                    yield one, self._figures(one, least, fixed)
+                    yield one, self._metrics(one, least, fixed)
 
-    def _figures(self, one: OneDetector, least: Sequence[Minimal], fixed: Sequence[Minimal]) -> list[ClassFigure]:
+    def _metrics(self, one: OneDetector, least: Sequence[Minimal], fixed: Sequence[Minimal]) -> list[ClassMetric]:
         target = one.target
         name, values = self.found.classes[target], self._values[self.found.classes[target]]
         groups = detector_groups(one.prior, target)
@@ -325,7 +325,7 @@ class DetectorInfluences:
         crossing = np.array([rate.weight for rate in one.best.crossing]) if one.best.crossing else None
         act, (eer, min_cllr, cost) = one.cllr(), least[:3]
         best: list[FloatArray | None] = [None if self.left_out is None else one for one, _ in fixed]
-        make = partial(ClassFigure, "", 0.0, groups=groups)
+        make = partial(ClassMetric, "", 0.0, groups=groups)
         found = {
             "eer": make(eer[0], scale="logit", limits=(0.0, 0.5), shift=eer[1], most=crossing, fixed=best[0]),
             "cost": make(one.cost(0), limits=(0.0, 1.0), most=weights),
@@ -344,11 +344,11 @@ class DetectorInfluences:
                 **mean,
                 is_minimum=True,
             )
-        return [replace(figure, name=("detectors", name, what), value=values[what]) for what, figure in found.items()]
+        return [replace(metric, name=("detectors", name, what), value=values[what]) for what, metric in found.items()]
 
-    def points(self) -> Iterator[ClassFigure]:
+    def points(self) -> Iterator[ClassMetric]:
         """Yield average costs at each prior of a target and their means, after all detectors."""
-        kept: dict[str, list[ClassFigure]] = {name: [] for name in POINT_FIGURES}
+        kept: dict[str, list[ClassMetric]] = {name: [] for name in POINT_METRICS}
         groups, is_corrected = ClassGroups.apart(self.found.n_classes), self.left_out is not None
         for k, point in enumerate(self.found.points):
             for name, value in point.costs.items():
@@ -358,7 +358,7 @@ class DetectorInfluences:
                 fixed = factor * self.least[k] if is_least and is_corrected else None
                 limits = (0.0, factor * (point.default_cost if is_least else 1.0))
                 how: Any = {"limits": limits, "shift": shift, "fixed": fixed, "most": factor * self.most[k]}
-                kept[name].append(ClassFigure((name, k), value, costs, groups, are_graded=True, **how))
+                kept[name].append(ClassMetric((name, k), value, costs, groups, are_graded=True, **how))
         for name, value in self.found.mean_costs.items():
             some = kept[name]
             yield from some
@@ -376,7 +376,7 @@ class DetectorInfluences:
             )
 
 
-PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
+PAIR_METRICS = ("cllr", "min_cllr", "calibration_loss")
 
 
 _FEWEST_OF_PAIR = 50
@@ -394,7 +394,7 @@ def pair_parts(
     for k, own in enumerate(leads.slices):
         if own.stop > own.start and of_class[k]:
             first = np.array([row for _, row in of_class[k]])
-            places = (first[:, None] + np.arange(len(PAIR_FIGURES))).ravel()
+            places = (first[:, None] + np.arange(len(PAIR_METRICS))).ravel()
             costs = [_pair_costs(leads, k, j, pavs[max(k, j), min(k, j)]) for j, _ in of_class[k]]
             yield CostPart(places, own, np.concatenate(costs))
 
@@ -409,21 +409,21 @@ def _pair_costs(leads: ByClass, k: int, j: int, pav: Pav) -> FloatArray:
     return np.asarray(np.where(np.isfinite(costs), costs, 0.0))
 
 
-def pair_figures(
+def pair_metrics(
     classes: Sequence[str],
     found: PairwiseAnalysis,
     seen: IntArray,
     i: int,
     others: IntArray,
     shifts: FloatArray | None = None,
-) -> Iterator[ClassFigure]:
+) -> Iterator[ClassMetric]:
     """Yield metrics of a class with each of some others."""
-    values = {what: getattr(found, what) for what in PAIR_FIGURES}
+    values = {what: getattr(found, what) for what in PAIR_METRICS}
     for at, j in enumerate(others.tolist()):
         groups = ClassGroups.of([i, j], len(classes))
         few = int(min(seen[i], seen[j]))
         unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
-        for what in PAIR_FIGURES:
+        for what in PAIR_METRICS:
             value = float(values[what][i, j])
             nothing = (entropy if value <= ROUNDING else None) if what == "min_cllr" else unbounded
             scale: Scale = "identity" if what == "calibration_loss" else "log"
@@ -435,7 +435,7 @@ def pair_figures(
             is_refused = few < _FEWEST_OF_PAIR if what == "min_cllr" else is_separated
             how: Any = {"shift": shift, "is_minimum": what != "cllr", "is_refused": is_refused}
             name = (f"pairwise_{what}", classes[j], classes[i])
-            yield ClassFigure(name, value, NO_COSTS, groups, scale, nothing, limits, **how)
+            yield ClassMetric(name, value, NO_COSTS, groups, scale, nothing, limits, **how)
 
 
 def shifts_of_pairs(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:

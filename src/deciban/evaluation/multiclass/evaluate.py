@@ -21,7 +21,7 @@ from deciban.core.training.sums import Ends
 from deciban.errors import InputError, Note, counted, some_of
 from deciban.evaluation.curves import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.metrics import NOTHING
-from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
+from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassMetrics
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems, ScoreChecks, detection_costs
 from deciban.evaluation.summary import Resampling
@@ -157,7 +157,7 @@ class GroupedProblem:
     grouping : Grouping
     titles : tuple of str
         Names of the groups, by default composed of the names of their classes.
-    figures : ClassFigures
+    metrics : ClassMetrics
         Requested metrics, with groups as classes.
     counts : (n_groups,) array
         Number or total weight of the trials of each group.
@@ -171,14 +171,14 @@ class GroupedProblem:
 
     grouping: Grouping
     titles: tuple[str, ...]
-    figures: ClassFigures
+    metrics: ClassMetrics
     counts: CountArray
     has_weights: bool
     uneven: str
     note: str
 
     @classmethod
-    def of(cls, figures: ClassFigures, groups: Groups, names: tuple[str, ...], totals: ClassTotals) -> GroupedProblem:
+    def of(cls, metrics: ClassMetrics, groups: Groups, names: tuple[str, ...], totals: ClassTotals) -> GroupedProblem:
         """Create from the requested metrics, and the trials of each class.
 
         Raises
@@ -186,7 +186,7 @@ class GroupedProblem:
         InputError
             If the groups are no partition, the prior is invalid, or subsets are requested but impossible.
         """
-        checked = None if figures.prior is None else prior_of(figures.prior, names)
+        checked = None if metrics.prior is None else prior_of(metrics.prior, names)
         prior = _validate_classes.prior(checked, len(names))
         grouping = Grouping.of(groups, prior, totals.totals, names)
         members = groups.values() if isinstance(groups, Mapping) else groups
@@ -197,11 +197,11 @@ class GroupedProblem:
         has_weights = not _are_alike(ends)
         uneven = _why_uneven(totals.n_trials, checked) if has_weights else ""
         # Before the evaluation, which would always name weights as the reason.
-        figures.why_no_subsets(len(titles), uneven)
+        metrics.why_no_subsets(len(titles), uneven)
         words = "; ".join(f"{title} = {', '.join(some)}" for title, some in zip(titles, called, strict=True))
         note = f"Groups of classes: {words}. Within a group, classes are weighted by the prior, not by their segments."
         counts = np.array([totals.totals[some].sum() for some in grouping.members])
-        asked = figures.of_groups(grouping.prior_of_groups)
+        asked = metrics.of_groups(grouping.prior_of_groups)
         return cls(grouping, titles, asked, counts, has_weights, uneven, note)
 
     def finished(self, found: ClassEvaluation, checks: ScoreChecks, counted: CountArray) -> ClassEvaluation:
@@ -223,7 +223,7 @@ class GroupedProblem:
             shares = found.confusion / found.confusion.sum(axis=1, keepdims=True)
             counted = np.where(is_even[:, None], counted, shares * self.counts[:, None])
         found = replace(found, counts=self.counts, confusion=counted, decided=None)
-        if self.uneven and self.figures.p_out_of_set is None:
+        if self.uneven and self.metrics.p_out_of_set is None:
             found = replace(found, no_subsets=self.uneven)
         return replace(found, notes=(self.note, *class_notes(found, checks)))
 
@@ -337,32 +337,32 @@ def evaluate_classes(
     """
     more: dict[str, Any] = {"subsets": subsets, "groups": groups, "pairs": pairs}
     more |= {"capacity": capacity, "classifier": classifier}
-    figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, **more)
+    metrics = ClassMetrics(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, **more)
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     resampling = Resampling(TrialUnits.checked(units, len(trials.label)), level, optimism, None, bootstrap, seed)
-    return evaluate_trials(trials, figures, name=name, resampling=resampling)
+    return evaluate_trials(trials, metrics, name=name, resampling=resampling)
 
 
 def evaluate_trials(
-    trials: ScoredClasses, figures: ClassFigures, *, name: str, resampling: Resampling | None = None
+    trials: ScoredClasses, metrics: ClassMetrics, *, name: str, resampling: Resampling | None = None
 ) -> ClassEvaluation:
     """Evaluate checked trials by class, or by the requested groups; see `evaluate_classes`."""
     asked = resampling or Resampling()
-    if figures.groups is not None:
+    if metrics.groups is not None:
         names = trials.classes or tuple(map(str, range(trials.n_classes)))
         units = asked.units
         if units is not None:  # each class has a separate mean in its group
             trials, units, _ = _ordered(trials, units, trials.label)
-        trials.require(None if figures.prior is None else prior_of(figures.prior, names) > 0)
+        trials.require(None if metrics.prior is None else prior_of(metrics.prior, names) > 0)
         problem = GroupedProblem.of(
-            figures, figures.groups, names, ClassTotals.of(trials.label, trials.weights, trials.n_classes)
+            metrics, metrics.groups, names, ClassTotals.of(trials.label, trials.weights, trials.n_classes)
         )
         part, kept = problem.grouping.of_trials(trials), problem.grouping.prior[trials.label] > 0
         grouped = ScoredClasses(
             part.loglik, part.label, part.sample_weight if problem.has_weights else None, problem.titles
         )
         of_trials = {"units": None if units is None else units.take(kept), "stratum": trials.label[kept]}
-        summary = ClassSummary.of(grouped, problem.figures, whole=True, **of_trials)  # type: ignore[arg-type]
+        summary = ClassSummary.of(grouped, problem.metrics, whole=True, **of_trials)  # type: ignore[arg-type]
         own = None if trials.weights is None else trials.weights[kept]
         counted = confusion_of(ScoredClasses(part.loglik, part.label, own, None), part.prior)
         found = class_evaluation_of(summary, name=name, resampling=asked)
@@ -372,7 +372,7 @@ def evaluate_trials(
     if asked.strata is not None:
         stratum = trials.label * (int(asked.strata.max(initial=0)) + 1) + asked.strata
         trials, units, stratum = _ordered(trials, units, stratum)
-    summary = ClassSummary.of(trials, figures, whole=True, units=units, stratum=stratum)
+    summary = ClassSummary.of(trials, metrics, whole=True, units=units, stratum=stratum)
     return class_evaluation_of(summary, name=name, resampling=asked)
 
 
@@ -443,14 +443,14 @@ def class_evaluation_of(
         confusion=summary.confusion,
         calibration=_calibration(summary, mixed(summary.flat_surprise, flat)),
         points=costs,
-        p_out_of_set=summary.figures.p_out_of_set,
+        p_out_of_set=summary.metrics.p_out_of_set,
         detection=detection,
         pairwise=None if pairs is None else PairwiseAnalysis(summary.classes, *pairs.cllr()),
         subsets=None if summary.whole is None else summary.whole.subsets,
         notes=(),
         curves=curves,
-        no_subsets=IN_PARTS if summary.whole is None else summary.figures.why_no_subsets(n_classes, uneven),
-        no_pairs=summary.figures.why_no_pairs(n_classes),
+        no_subsets=IN_PARTS if summary.whole is None else summary.metrics.why_no_subsets(n_classes, uneven),
+        no_pairs=summary.metrics.why_no_pairs(n_classes),
         capacity=None if summary.whole is None else summary.whole.capacity,
         requested=NOTHING if known is None else replace(NOTHING, classifier=known[:1]),
         sample_confusion=None if known is None else known[1],
@@ -459,7 +459,7 @@ def class_evaluation_of(
     noted = replace(result, notes=class_notes(result, summary.checks))
     if not isinstance(summary.problems, LazyProblems) or summary.problems.units is None:
         return noted
-    from deciban.evaluation.multiclass.portions import class_uncertainty_of  # loads on request
+    from deciban.evaluation.multiclass.metric_groups import class_uncertainty_of  # loads on request
 
     return replace(noted, uncertainty=class_uncertainty_of(summary, noted, resampling or Resampling()))
 

@@ -57,7 +57,7 @@ UNEVEN = (
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class ClassFigures(ByValue):
+class ClassMetrics(ByValue):
     """Requested multiclass metrics, checked at creation and passed as one object.
 
     Parameters
@@ -87,9 +87,9 @@ class ClassFigures(ByValue):
 
     Examples
     --------
-    >>> ClassFigures(p_target=[0.5, 0.1, 0.5]).p_target
+    >>> ClassMetrics(p_target=[0.5, 0.1, 0.5]).p_target
     (0.5, 0.1)
-    >>> ClassFigures() == ClassFigures(p_target=0.5)
+    >>> ClassMetrics() == ClassMetrics(p_target=0.5)
     True
     """
 
@@ -148,10 +148,10 @@ class ClassFigures(ByValue):
             )
         return checked
 
-    def of_groups(self, prior: FloatArray) -> ClassFigures:
+    def of_groups(self, prior: FloatArray) -> ClassMetrics:
         """Return the requests for groups, as classes with this prior."""
         kept = {name: getattr(self, name) for name in ("p_target", "p_out_of_set", "subsets", "pairs", "capacity")}
-        return ClassFigures(prior=prior, **kept)
+        return ClassMetrics(prior=prior, **kept)
 
     def out_of_set(self, n_classes: int) -> float | None:
         """Return the prior of the last class if it is out of set.
@@ -196,9 +196,9 @@ class ClassFigures(ByValue):
 
         Examples
         --------
-        >>> ClassFigures().why_no_subsets(3)
+        >>> ClassMetrics().why_no_subsets(3)
         ''
-        >>> ClassFigures().why_no_subsets(21)
+        >>> ClassMetrics().why_no_subsets(21)
         '21 classes have too many; at most 20 classes are possible.'
         """
         obstacle = uneven if self.p_out_of_set is None else _OPEN
@@ -215,9 +215,9 @@ class ClassFigures(ByValue):
 
         Examples
         --------
-        >>> ClassFigures().why_no_pairs(200)
+        >>> ClassMetrics().why_no_pairs(200)
         '200 classes have 19,900 pairs. Pass pairs=True to evaluate_classes.'
-        >>> ClassFigures(pairs=True).why_no_pairs(200)
+        >>> ClassMetrics(pairs=True).why_no_pairs(200)
         ''
         """
         if self.pairs or (self.pairs is None and n_classes <= _MANY):
@@ -334,16 +334,16 @@ class ProblemRequest:
     has_pairs: bool
 
     @classmethod
-    def of(cls, figures: ClassFigures, classes: Sequence[str], places: FloatArray) -> ProblemRequest:
+    def of(cls, metrics: ClassMetrics, classes: Sequence[str], places: FloatArray) -> ProblemRequest:
         """Create from requested metrics and classes; ``places`` are log odds of the curve of C_avg."""
-        points, axis = np.array(figures.p_target), expit(prior_axis(figures.thresholds))
+        points, axis = np.array(metrics.p_target), expit(prior_axis(metrics.thresholds))
         first = [points, axis]
-        if figures.out_of_set(len(classes)) is None:
+        if metrics.out_of_set(len(classes)) is None:
             first += [expit(places), PRIORS]
-        rivals = figures.rivals(len(classes))
+        rivals = metrics.rivals(len(classes))
         priors = [np.concatenate(first), *(points[k : k + 1] for k in range(1, len(rivals)))]
         thresholds = tuple(np.unique(-np.asarray(logit(one))) for one in priors)
-        return cls(figures.prior_of(classes), rivals, thresholds, not figures.why_no_pairs(len(classes)))
+        return cls(metrics.prior_of(classes), rivals, thresholds, not metrics.why_no_pairs(len(classes)))
 
 
 class CountedProblem(SortedScores):
@@ -572,12 +572,12 @@ def _short(counts: CountArray) -> CountArray:
 
 
 _PLACES = np.asarray(logit(PRIORS))
-_CELLS_PER_NAT = 1.0 / float(np.diff(_PLACES).min())
-"""So many that no cell of the table has two places."""
-_CELLS = ((_PLACES - _PLACES[0]) * _CELLS_PER_NAT).astype(np.int64)
-_BEFORE = np.searchsorted(_CELLS, np.arange(_CELLS[-1] + 2))
+_BINS_PER_NAT = 1.0 / float(np.diff(_PLACES).min())
+"""So many that no bin of the table has two places."""
+_BINS = ((_PLACES - _PLACES[0]) * _BINS_PER_NAT).astype(np.int64)
+_BEFORE = np.searchsorted(_BINS, np.arange(_BINS[-1] + 2))
 _INSIDE = np.full(len(_BEFORE), np.nan)
-_INSIDE[_CELLS] = _PLACES
+_INSIDE[_BINS] = _PLACES
 
 
 def _first_places(level: FloatArray, rival: IntArray) -> IntArray:
@@ -585,9 +585,9 @@ def _first_places(level: FloatArray, rival: IntArray) -> IntArray:
 
     A table is several times faster than a search.
     """
-    cells = np.clip((level - _PLACES[0]) * _CELLS_PER_NAT, 0.0, len(_BEFORE) - 1.0).astype(np.int64)
-    inside = _INSIDE[cells]
-    found: IntArray = _BEFORE[cells] + (level > inside)
+    bins = np.clip((level - _PLACES[0]) * _BINS_PER_NAT, 0.0, len(_BEFORE) - 1.0).astype(np.int64)
+    inside = _INSIDE[bins]
+    found: IntArray = _BEFORE[bins] + (level > inside)
     at = np.nonzero(level == inside)
     found[at] += at[0] > rival[at]
     return found

@@ -16,7 +16,7 @@ from deciban.evaluation.metrics import NOTHING, InformationAt, Requested
 from deciban.evaluation.multiclass.problem_sums import DecidedAt
 from deciban.evaluation.one_system import OneSystem, plain, with_intervals
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import MetricKey, Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.multiclass.analysis import f1_of
 from deciban.types import ByValue, CountArray, FloatArray, IntArray, ScoreArray
@@ -197,9 +197,9 @@ class ClassEvaluation(OneSystem):
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS
 
     def __repr__(self) -> str:
-        figures = f"Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}, error rate {100 * self.error_rate:.2f} %"
+        metrics = f"Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}, error rate {100 * self.error_rate:.2f} %"
         size = f"{self.counts.sum():,.6g} segments of {self.n_classes:,} classes"
-        return f"ClassEvaluation({self.name!r}: {figures}; {size})"
+        return f"ClassEvaluation({self.name!r}: {metrics}; {size})"
 
     @property
     def cost_points(self) -> tuple[ClassPoint, ...]:
@@ -269,7 +269,7 @@ class ClassEvaluation(OneSystem):
             if rates[i, j] > 0.0
         ]
 
-    def value(self, key: Figure) -> float:
+    def value(self, key: MetricKey) -> float:
         """Return a metric of the system, of one of its points, or its mean over the points."""
         if isinstance(key, str) and key.startswith("mean_"):
             return self.mean_costs[key.removeprefix("mean_")]
@@ -277,13 +277,13 @@ class ClassEvaluation(OneSystem):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
-        figures = ("name", "classes", "counts", "n_infinite", "cllr", "reference", "information", "min_cllr")
+        metrics = ("name", "classes", "counts", "n_infinite", "cllr", "reference", "information", "min_cllr")
         at_prior = ("prior", "cross_entropy", "prior_entropy", "brier", "default_brier", "error_rate")
         errors = ("default_error_rate", "class_error_rates", "macro_f1", "confusion")
         pairs = self.pairwise
         fields: dict[str, Any] = {
             "kind": self.kind,
-            **{name: getattr(self, name) for name in figures},
+            **{name: getattr(self, name) for name in metrics},
             "calibration_loss": self.calibration_loss,
             "information_at": self.information_at,
             "min_cllr_offsets_only": self.calibration.after_offset_only,
@@ -292,7 +292,7 @@ class ClassEvaluation(OneSystem):
             "operating_points": [{"p_target": point.p_target, **point.costs} for point in self.points],
             "mean_over_points": self.mean_costs,
             "p_out_of_set": self.p_out_of_set,
-            "detectors": [{"target": target, **figures} for target, figures in self.detectors.items()],
+            "detectors": [{"target": target, **metrics} for target, metrics in self.detectors.items()],
             "pairwise": pairs and {"cllr": pairs.cllr, "min_cllr": pairs.min_cllr},
             "subsets": self.subset_summary(),
             **({} if self.capacity is None else {"capacity": self.capacity}),
@@ -318,7 +318,7 @@ class ClassEvaluation(OneSystem):
         names = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
         rows = zip(*(getattr(found, name).tolist() for name in names), strict=True)
         targets = (self.classes[k] for k in found.target.tolist())
-        return {target: dict(zip(names, figures, strict=True)) for target, figures in zip(targets, rows, strict=True)}
+        return {target: dict(zip(names, metrics, strict=True)) for target, metrics in zip(targets, rows, strict=True)}
 
     def subset_summary(self) -> dict[str, Any] | None:
         """Return the extremes, and the mean for each size; None if there is only one subset."""

@@ -29,7 +29,7 @@ from deciban.core.training.multiclass_objective import ClassTrials, ruled_out
 from deciban.errors import InputError
 from deciban.evaluation.curves import PooledOdds, prior_axis, reliability_of_classes
 from deciban.evaluation.multiclass import problem_sums
-from deciban.evaluation.multiclass.problem_sums import ClassFigures, CountedProblems
+from deciban.evaluation.multiclass.problem_sums import ClassMetrics, CountedProblems
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
 from deciban.multiclass import DetectionAnalysis
 from deciban.multiclass.analysis import (
@@ -180,7 +180,7 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
     the shares of the rivals depend on the prior of the target. Then curves of detectors have the shares of the first
     point, and each further point needs additional detectors for its minimum costs.
     """
-    points, axis = summary.figures.p_target, prior_axis(summary.figures.thresholds)
+    points, axis = summary.metrics.p_target, prior_axis(summary.metrics.thresholds)
     parts, c_avg_at = [np.array(points), expit(axis), expit(summary.places), problem_sums.PRIORS], None
     n, upto = len(points), np.cumsum([len(one) for one in parts])
     found = _analysis(summary, 0, np.concatenate(parts if summary.accepted is None else parts[:2]))
@@ -188,9 +188,9 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
     if summary.accepted is None:
         costs, _, c_avg, c_avg_at = np.split(found.cost.mean(axis=0), upto[:-1])
     else:
-        assert summary.figures.p_out_of_set is not None  # noqa: S101  # decisions are counted for open sets
+        assert summary.metrics.p_out_of_set is not None  # noqa: S101  # decisions are counted for open sets
         priors = np.concatenate((parts[0], parts[2]))
-        both = open_set_cost(summary.accepted, summary.counts, priors, summary.figures.p_out_of_set)
+        both = open_set_cost(summary.accepted, summary.counts, priors, summary.metrics.p_out_of_set)
         costs, c_avg = both[:n], both[n:]
         each[1:] = [_analysis(summary, k, np.array([p])).at(0) for k, p in enumerate(points[1:], start=1)]
     curves = ClassCurves(
@@ -216,7 +216,7 @@ def _analysis(summary: ClassSummary, at: int, p_target: FloatArray) -> Detection
     n_classes, log_odds = len(summary.classes), np.asarray(logit(p_target))
     detectors = summary.problems.detectors(at)
     found = detection_analysis_of(detectors, detectors.cllrs(), p_target, log_odds, np.ones(n_classes), summary.classes)
-    if summary.figures.p_out_of_set is None:
+    if summary.metrics.p_out_of_set is None:
         return found
     names = ("target", "cost", "min_cost", "eer", "cllr", "min_cllr", "rates")
     arrays = {name: getattr(found, name)[:-1] for name in names}
@@ -266,7 +266,7 @@ class ClassSummary:
 
     Attributes
     ----------
-    figures : ClassFigures
+    metrics : ClassMetrics
         Requested metrics.
     classes : tuple of str
     prior : (n_classes,) array
@@ -291,7 +291,7 @@ class ClassSummary:
         Decisions as the prior of one class changes; None for many classes.
     """
 
-    figures: ClassFigures
+    metrics: ClassMetrics
     classes: tuple[str, ...]
     prior: FloatArray
     counts: CountArray
@@ -311,7 +311,7 @@ class ClassSummary:
     def of(
         cls,
         trials: ScoredClasses,
-        figures: ClassFigures,
+        metrics: ClassMetrics,
         *,
         whole: bool,
         units: TrialUnits | None = None,
@@ -325,9 +325,9 @@ class ClassSummary:
         ``stratum`` defines groups of trials with separate means, ascending within each class; by default, the classes.
         """
         classes = trials.classes or tuple(map(str, range(trials.n_classes)))
-        prior, flat = figures.prior_of(classes), np.full(len(classes), 1.0 / len(classes))
-        out_of_set, uneven = figures.out_of_set(len(classes)), "" if trials.weights is None else problem_sums.WEIGHTED
-        lacking = figures.why_no_subsets(len(classes), uneven)  # raises if requested subsets are impossible
+        prior, flat = metrics.prior_of(classes), np.full(len(classes), 1.0 / len(classes))
+        out_of_set, uneven = metrics.out_of_set(len(classes)), "" if trials.weights is None else problem_sums.WEIGHTED
+        lacking = metrics.why_no_subsets(len(classes), uneven)  # raises if requested subsets are impossible
         flat_surprise = surprises(trials, flat)
         all_at_once = None
         if whole:
@@ -335,15 +335,15 @@ class ClassSummary:
             shown = shown_of(trials)
             all_at_once = WholeOnly(
                 calibration,
-                None if lacking else subset_c_avg_of(trials, figures.p_target[0]),
+                None if lacking else subset_c_avg_of(trials, metrics.p_target[0]),
                 None if shown is None else (shown.loglik, shown.label),
-                _capacity(trials, calibration) if figures.capacity else None,
-                classifier_metrics_of(trials) if figures.classifier else None,
+                _capacity(trials, calibration) if metrics.capacity else None,
+                classifier_metrics_of(trials) if metrics.classifier else None,
             )
-        has_pairs = not figures.why_no_pairs(len(classes))
-        in_turn = LazyProblems(trials, figures.rivals(len(classes)), has_pairs, units, stratum)
+        has_pairs = not metrics.why_no_pairs(len(classes))
+        in_turn = LazyProblems(trials, metrics.rivals(len(classes)), has_pairs, units, stratum)
         return cls(
-            figures=figures,
+            metrics=metrics,
             classes=classes,
             prior=prior,
             counts=trials.totals(),
@@ -353,7 +353,7 @@ class ClassSummary:
             quadratic=quadratic_costs(trials, prior),
             confusion=confusion_of(trials, prior),
             problems=LazyProblems.empty(classes) if only_sums else in_turn,
-            accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
+            accepted=None if out_of_set is None else _accepted(trials, metrics, out_of_set),
             checks=ScoreChecks.of(trials),
             is_weighted=trials.weights is not None,
             whole=all_at_once,
@@ -363,7 +363,7 @@ class ClassSummary:
     @property
     def places(self) -> FloatArray:
         """Log odds of the priors of a target on the curve of C_avg."""
-        return c_avg_places(self.figures)
+        return c_avg_places(self.metrics)
 
     @property
     def pooled_odds(self) -> PooledOdds:
@@ -396,7 +396,7 @@ def summarize_classes(
     loglik: ArrayLike,
     label: ArrayLike,
     *,
-    figures: ClassFigures | None = None,
+    metrics: ClassMetrics | None = None,
     classes: Names = None,
     sample_weight: Weights = None,
     units: Units = None,
@@ -409,7 +409,7 @@ def summarize_classes(
         Natural-log likelihoods, of at least one trial.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given. A part may lack classes.
-    figures : ClassFigures, optional
+    metrics : ClassMetrics, optional
         Requested metrics; the same for all parts. Groups and subsets need all trials and are refused here.
     classes : sequence of str, optional
         Names of the columns; ``0``, ``1``, ... by default.
@@ -434,7 +434,7 @@ def summarize_classes(
     array([[1, 0],
            [1, 1]])
     """
-    asked = figures or ClassFigures()
+    asked = metrics or ClassMetrics()
     asked.require_parts()
     if asked.groups is not None or asked.subsets or asked.classifier:
         what = "groups" if asked.groups is not None else "subsets" if asked.subsets else "classifier"
@@ -471,7 +471,7 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         raise InputError("summaries: none given. Merge at least one.")
     first = parts[0]
     for at, part in enumerate(parts):
-        for what in ("classes", "figures"):
+        for what in ("classes", "metrics"):
             one, other = getattr(first, what), getattr(part, what)
             if one != other:
                 raise InputError(
@@ -513,13 +513,13 @@ def _sums(parts: Sequence[tuple[T, ...]]) -> tuple[T, ...]:
     return tuple(functools.reduce(operator.add, of_class) for of_class in zip(*parts, strict=True))
 
 
-def c_avg_places(figures: ClassFigures) -> FloatArray:
+def c_avg_places(metrics: ClassMetrics) -> FloatArray:
     """Return log odds for C_avg, at which an out-of-set class leaves a positive prior for other non-targets."""
-    axis = prior_axis(figures.thresholds, _PLACES)
-    if figures.p_out_of_set is None:
+    axis = prior_axis(metrics.thresholds, _PLACES)
+    if metrics.p_out_of_set is None:
         return axis
-    kept = axis[1.0 - expit(axis) > figures.p_out_of_set]
-    return kept if len(kept) else -np.array(figures.thresholds[:1])  # the prior is too extreme for plots
+    kept = axis[1.0 - expit(axis) > metrics.p_out_of_set]
+    return kept if len(kept) else -np.array(metrics.thresholds[:1])  # the prior is too extreme for plots
 
 
 def _capacity(trials: ScoredClasses, calibration: ClassCalibration) -> Capacity:
@@ -528,8 +528,8 @@ def _capacity(trials: ScoredClasses, calibration: ClassCalibration) -> Capacity:
     return calibrated_capacity_of(trials, calibration.scale, calibration.offset)
 
 
-def _accepted(trials: ScoredClasses, figures: ClassFigures, p_out_of_set: float) -> CountArray:
-    priors = np.concatenate((figures.p_target, expit(c_avg_places(figures))))
+def _accepted(trials: ScoredClasses, metrics: ClassMetrics, p_out_of_set: float) -> CountArray:
+    priors = np.concatenate((metrics.p_target, expit(c_avg_places(metrics))))
     return accepted_open_set(trials.loglik, trials.label, trials.weights, priors, p_out_of_set)
 
 

@@ -41,7 +41,7 @@ from deciban.errors import FormatError
 from deciban.io.columns import columnar
 from deciban.io.columns.values import HeldRows, RowTable, refuse_equal_names
 from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, only_format_errors
-from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files, whole_table
+from deciban.io.partitions.files import TableFile, is_columnar, open_files, table_files, whole_table
 from deciban.io.source import Source
 
 

@@ -26,7 +26,7 @@ MOST_CLASSES = 100_000
 """Largest plausible number of classes."""
 
 _LONGEST_HEADER = 10_000
-_CHUNK = 1 << 24
+_BATCH = 1 << 24
 _LARGEST_EXACT_INTEGER = 2**53
 _NO_PICKLES = (
     "it contains Python objects, and deciban never loads pickles, because they can run any program. Save numbers as "
@@ -114,7 +114,7 @@ def _check_type(dtype: np.dtype[np.generic], name: str) -> None:
 
 def _fill(array: AnyArray, stream: IO[bytes], name: str) -> None:
     left = array.view(np.uint8).data
-    while n_read := stream.readinto(left[:_CHUNK]):  # type: ignore[attr-defined]
+    while n_read := stream.readinto(left[:_BATCH]):  # type: ignore[attr-defined]
         left = left[n_read:]
     if len(left) or stream.read(1):  # reading to the end also checks the checksum of an archive
         raise FormatError(f"{name}: not the {array.nbytes:,} bytes that its header declares. Copy the file again.")

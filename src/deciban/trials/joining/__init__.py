@@ -17,7 +17,7 @@ from deciban.trials.lists import ROW, Trials
 from deciban.trials.names import IdMap, encode, positions
 from deciban.types import AnyArray, BoolArray, IntArray
 
-_CHUNK = 1 << 16
+_BATCH = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +52,9 @@ def in_order(codes: IntArray, n_possible: int) -> Ordered:
         rows = np.argsort(codes, kind="stable")
         return Ordered(codes[rows], rows)
     packed = np.left_shift(codes, bits, dtype=np.int64)
-    first_rows = np.arange(min(len(codes), _CHUNK))
-    for start in range(0, len(codes), _CHUNK):
-        packed[start : start + _CHUNK] |= first_rows[: len(codes) - start] + start
+    first_rows = np.arange(min(len(codes), _BATCH))
+    for start in range(0, len(codes), _BATCH):
+        packed[start : start + _BATCH] |= first_rows[: len(codes) - start] + start
     packed.sort()
     rows = packed & ((1 << bits) - 1)
     packed >>= bits

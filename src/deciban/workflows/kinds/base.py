@@ -16,7 +16,7 @@ from deciban._validate.classes import Prior, like_probabilities, logarithms_of_r
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import NEGATED, WARNING, InputError, Message, counted, names_apart, refuse
 from deciban.evaluation.summary import Resampling
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.io import Contents
 from deciban.io import units as unit_conversion
 from deciban.io.columns.headers import UNIT_WORDS
@@ -29,10 +29,10 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.joining import Lookup
-from deciban.trials.sources import Engine, ShardSource
+from deciban.trials.sources import Engine, TrialSource
 from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
-from deciban.workflows.options import Figures, KindName, Options, Reading
+from deciban.workflows.options import KindName, MetricOptions, Options, Reading
 
 if TYPE_CHECKING:
     from deciban.engines.units import UnitsFound
@@ -312,7 +312,7 @@ class CountedUnits(Protocol):
     """Source of trials with units for evaluations; see `deciban.workflows.units.UnitsOfSource`."""
 
     @property
-    def source(self) -> ShardSource:
+    def source(self) -> TrialSource:
         """The trials."""
 
     @property
@@ -350,8 +350,8 @@ class Kind(ABC, Generic[S, K, A]):
     """Hint for messages if files contain scores of the other kind; starts with a space."""
     other_reading: ClassVar[tuple[str, ...]]
     """Attributes of `Reading` that are not for this kind."""
-    figures: ClassVar[type[Any]]
-    """Class with the attributes of `Figures` for this kind, as evaluations need it."""
+    metrics: ClassVar[type[Any]]
+    """Class with the attributes of `MetricOptions` for this kind, as evaluations need it."""
     noun: ClassVar[str]
     """Name of a trial."""
     need: ClassVar[ContentKind]
@@ -446,7 +446,7 @@ class Kind(ABC, Generic[S, K, A]):
         """
         return units_of_trials(trials, counting, noun=self.noun), ()
 
-    def units_unasked_of_source(self, source: ShardSource, engine: Engine) -> UnitsFound | None:
+    def units_unasked_of_source(self, source: TrialSource, engine: Engine) -> UnitsFound | None:
         """Return the same for data larger than memory; None if every trial is a unit."""
         return None
 
@@ -458,7 +458,7 @@ class Kind(ABC, Generic[S, K, A]):
     def evaluate(
         self,
         trials: PartlyScoredTrials,
-        figures: Figures,
+        metrics: MetricOptions,
         classes: Sequence[str],
         name: str,
         resampling: Resampling | None = None,
@@ -478,14 +478,14 @@ class Kind(ABC, Generic[S, K, A]):
         if resampling is not None and batch.stratum is not None:
             resampling = replace(resampling, strata=batch.stratum)
         trials: Any = batch.scores[system], batch.truth, batch.weight
-        return self.evaluate(trials, options.figures, source.classes, name=name, resampling=resampling)
+        return self.evaluate(trials, options.metrics, source.classes, name=name, resampling=resampling)
 
     @abstractmethod
     def evaluate_batches(self, units: CountedUnits, options: Options, *, system: int, name: str) -> Any:
         """Evaluate one system of data larger than memory, by its index."""
 
     @abstractmethod
-    def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
+    def compared_metrics(self, metrics: MetricOptions) -> tuple[MetricKey, ...]:
         """Return the keys of metrics that can be compared or planned for, given the requested metrics.
 
         Raises
@@ -494,9 +494,9 @@ class Kind(ABC, Generic[S, K, A]):
             If a requested metric is invalid.
         """
 
-    def on_axis_of(self, scores: Sequence[S], figures: Figures) -> Figures:
+    def on_axis_of(self, scores: Sequence[S], metrics: MetricOptions) -> MetricOptions:
         """Return requested metrics, with the unit of the scores as the unit of plots and tables."""
-        return figures
+        return metrics
 
     @abstractmethod
     def size(self, scores: S) -> str:
@@ -570,16 +570,16 @@ class Kind(ABC, Generic[S, K, A]):
         """
         self._refuse([name for name in self.other_reading if reading.says(name)])
 
-    def refuse_figures(self, figures: Figures) -> None:
+    def refuse_metrics(self, metrics: MetricOptions) -> None:
         """Refuse metrics that scores of this kind do not have.
 
         Raises
         ------
         InputError
         """
-        self._refuse([name for name in figures.given() if name not in self.figures.__dataclass_fields__])
+        self._refuse([name for name in metrics.given() if name not in self.metrics.__dataclass_fields__])
 
-    def checked(self, figures: Figures) -> Any:
+    def checked(self, metrics: MetricOptions) -> Any:
         """Return requested metrics as evaluations take them.
 
         Raises
@@ -587,8 +587,8 @@ class Kind(ABC, Generic[S, K, A]):
         InputError
             If a value is invalid, or scores of this kind do not have such metrics.
         """
-        self.refuse_figures(figures)
-        return self.figures(**figures.given())
+        self.refuse_metrics(metrics)
+        return self.metrics(**metrics.given())
 
     def _refuse(self, given: Sequence[str]) -> None:
         refuse(given, f"for {self.other} scores, but the scores are {self.about}. Leave it out.")

@@ -14,11 +14,11 @@ from deciban._arrow import of_numpy
 from deciban._files import PathLike
 from deciban._validate.classes import ROUNDING, Prior, prior_of
 from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, counted
-from deciban.evaluation import ClassEvaluation, ClassFigures
+from deciban.evaluation import ClassEvaluation, ClassMetrics
 from deciban.evaluation.metrics import METRICS, keys_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.summary import Resampling
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.io import units as unit_conversion
 from deciban.io.columns.headers import plain_word, words_of_columns
 from deciban.io.formats import Contents
@@ -39,7 +39,7 @@ from deciban.workflows.kinds.base import (
     of_trials,
     prior_of_classes,
 )
-from deciban.workflows.options import Figures, Options, Reading
+from deciban.workflows.options import MetricOptions, Options, Reading
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -175,7 +175,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     output = "log-likelihoods"
     about, other = "multiclass", "two-class"
     other_reading = ("labels", "negate")
-    figures = ClassFigures
+    metrics = ClassMetrics
 
     def labelled(self, contents: Contents, reading: Reading) -> Contents:
         """Return contents with labels that are named after the columns of scores."""
@@ -291,13 +291,13 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def evaluate(
         self,
         trials: PartlyScoredTrials,
-        figures: Figures,
+        metrics: MetricOptions,
         classes: Sequence[str],
         name: str,
         resampling: Resampling | None = None,
     ) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments, possibly for groups of classes."""
-        wanted = self.checked(figures)
+        wanted = self.checked(metrics)
         return evaluate_trials(ScoredClasses.of(*trials, tuple(classes)), wanted, name=name, resampling=resampling)
 
     def n_evaluated(self, found: ClassEvaluation) -> int:
@@ -314,15 +314,15 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """
         from deciban.workflows.class_sources import evaluate_class_batches
 
-        self.refuse_figures(options.figures)
+        self.refuse_metrics(options.metrics)
         require = partial(self.require_trials, has_weights=units.source.has_weights)
         about: Any = {"system": system, "name": name, "require": require}
         return evaluate_class_batches(units.source, units.engine, options, units.of_classes, **about)
 
-    def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
+    def compared_metrics(self, metrics: MetricOptions) -> tuple[MetricKey, ...]:
         """Return the keys of metrics of all classes, including metrics at each target prior."""
-        given: dict[str, Any] = {} if figures.p_target is None else {"p_target": figures.p_target}
-        n_points, n_priors = len(ClassFigures(**given).p_target), 1 if figures.prior is None else 2
+        given: dict[str, Any] = {} if metrics.p_target is None else {"p_target": metrics.p_target}
+        n_points, n_priors = len(ClassMetrics(**given).p_target), 1 if metrics.prior is None else 2
         compared = [one for one in METRICS if one.has_interval]
         return tuple(keys_of(compared, self.name, {"point": n_points, "prior": n_priors}))
 

@@ -13,11 +13,11 @@ from deciban._files import PathLike, display_name
 from deciban._validate.classes import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines
-from deciban.evaluation import Evaluation, TwoClassFigures
+from deciban.evaluation import Evaluation, TwoClassMetrics
 from deciban.evaluation.metrics import METRICS, information_priors, keys_of
 from deciban.evaluation.summary import Resampling
 from deciban.evaluation.two_class import evaluation_of, summary_of_labelled
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.io.columns.headers import words_in_options
 from deciban.io.formats import ContentKind, Contents, by_name
 from deciban.io.reader import Input, read_input
@@ -28,7 +28,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.trials.lists import PAIR
-from deciban.trials.sources import Engine, ShardSource
+from deciban.trials.sources import Engine, TrialSource
 from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreUnit
 from deciban.workflows.kinds.base import (
@@ -39,7 +39,7 @@ from deciban.workflows.kinds.base import (
     messages_on_declared_ratios,
     of_trials,
 )
-from deciban.workflows.options import Figures, Options, Reading
+from deciban.workflows.options import MetricOptions, Options, Reading
 
 if TYPE_CHECKING:
     from deciban._validate.arrays import Vocabulary
@@ -237,7 +237,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         "or, for the difference of scores of two classes, use --kind two-class."
     )
     other_reading = ("classes", "posterior_prior", "detection_llr")
-    figures = TwoClassFigures
+    metrics = TwoClassMetrics
 
     def read_classes(self, file: Recognized, reading: Reading, need: ContentKind | None) -> Input | None:
         """Return the input if its columns or labels are two named classes; otherwise None."""
@@ -306,7 +306,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
             return super().units_unasked(trials, truth, counting)
         return found.units, _said_of_speakers(found.by_name, found.n_contradictions)
 
-    def units_unasked_of_source(self, source: ShardSource, engine: Engine) -> UnitsFound | None:
+    def units_unasked_of_source(self, source: TrialSource, engine: Engine) -> UnitsFound | None:
         """Return speakers; None if every trial is a unit, as for trials in memory."""
         from deciban.engines.units import UnitsFound, speakers_by_batch
 
@@ -324,13 +324,13 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     def evaluate(
         self,
         trials: PartlyScoredTrials,
-        figures: Figures,
+        metrics: MetricOptions,
         classes: Sequence[str],
         name: str,
         resampling: Resampling | None = None,
     ) -> Evaluation:
         """Evaluate scores of labelled trials."""
-        summary = summary_of_labelled(*trials, figures=self.checked(figures), resampling=resampling)
+        summary = summary_of_labelled(*trials, metrics=self.checked(metrics), resampling=resampling)
         return evaluation_of(summary, name=name, resampling=resampling)
 
     def n_evaluated(self, found: Evaluation) -> int:
@@ -344,12 +344,12 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         resampling = options.how_sure.resampling(units.units)
         memory = units.engine.bounded(options.scale.n_bytes)
         by_unit: Any = None if resampling is None else (units.of_system(system, memory), resampling)
-        about: Any = {"figures": self.checked(options.figures), "by_unit": by_unit}
+        about: Any = {"metrics": self.checked(options.metrics), "by_unit": by_unit}
         return replace(evaluate_system(units.source, units.engine, memory, system=system, **about), name=name)
 
-    def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
+    def compared_metrics(self, metrics: MetricOptions) -> tuple[MetricKey, ...]:
         """Return the keys of single metrics, of metrics at each operating point, and of misleading evidence."""
-        checked = checked_figures(figures)
+        checked = checked_metrics(metrics)
         n_points, n_priors = len(checked.operating_points), len(information_priors(checked.thresholds))
         n_places = {
             "point": n_points,
@@ -359,11 +359,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         }
         return tuple(keys_of(METRICS, self.name, n_places))
 
-    def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
+    def on_axis_of(self, scores: Sequence[Scores], metrics: MetricOptions) -> MetricOptions:
         """Return requested metrics; plots use common logarithms if scores do and nothing else is set."""
-        if figures.axis is not None or not all(one.log10 for one in scores):
-            return figures
-        return replace(figures, axis="log10")
+        if metrics.axis is not None or not all(one.log10 for one in scores):
+            return metrics
+        return replace(metrics, axis="log10")
 
     def size(self, scores: Scores) -> str:
         """Return the number of trials with scores, as text."""
@@ -435,7 +435,7 @@ def as_table(first: Input, contents: Contents) -> Input:
     return replace(first, contents=contents, format=form, source=None, layout=None)
 
 
-def checked_figures(figures: Figures) -> TwoClassFigures:
+def checked_metrics(metrics: MetricOptions) -> TwoClassMetrics:
     """Return the requested operating points, or the default, after checking them.
 
     Raises
@@ -443,7 +443,7 @@ def checked_figures(figures: Figures) -> TwoClassFigures:
     InputError
         If a point is invalid, or multiclass metrics are requested.
     """
-    found: TwoClassFigures = TWO_CLASS.checked(figures)
+    found: TwoClassMetrics = TWO_CLASS.checked(metrics)
     return found
 
 

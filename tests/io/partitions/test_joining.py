@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.errors import KeyMismatchError
-from deciban.io.shards.joining import ScratchScores
-from deciban.io.shards.opening import open_shards
+from deciban.io.partitions.joining import ScratchScores
+from deciban.io.partitions.opening import open_trials
 from deciban.trials.joining import Renaming
 from support.sources import gathered, in_memory, split, trials, write
 from support.strategies import fewer
@@ -31,7 +31,7 @@ def test_tables_are_joined_by_name(tmp_path_factory, seed, said, n_parts):
     rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("joined")
     scores, key = split(trials(rng), path, rng, shuffled=True)
     expected, report = in_memory([scores], key, **said)
-    source = open_shards(scores, key, memory=120 * 400 // n_parts, **said)
+    source = open_trials(scores, key, memory=120 * 400 // n_parts, **said)
     np.testing.assert_array_equal(gathered(source, weight="weights" in said), expected)
     assert source.report == report
 
@@ -46,12 +46,12 @@ def test_joins_count_as_in_memory(tmp_path, missing, duplicates):
     paths = write(scores, tmp_path / "scores", rng), write(key, tmp_path / "key", rng)
     said = {"missing": missing, "duplicates": duplicates}
     if "error" in (missing, duplicates):
-        for read in (lambda: in_memory([paths[0]], paths[1], **said), lambda: open_shards(*paths, memory=9000, **said)):
+        for read in (lambda: in_memory([paths[0]], paths[1], **said), lambda: open_trials(*paths, memory=9000, **said)):
             with pytest.raises(KeyMismatchError):
                 read()
         return
     expected, report = in_memory([paths[0]], paths[1], **said)
-    source = open_shards(*paths, memory=9000, **said)
+    source = open_trials(*paths, memory=9000, **said)
     np.testing.assert_array_equal(gathered(source), expected)
     assert (source.report, source.report.copies) == (report, report.copies)
 
@@ -76,9 +76,9 @@ def test_any_tables_meet_as_in_memory(tmp_path_factory, seed, n_systems, missing
     except KeyMismatchError as error:
         if "share no trial" in str(error) or "nothing is left" in str(error):  # else a class has no trial left
             with pytest.raises(KeyMismatchError):
-                open_shards(tables, key, **said)
+                open_trials(tables, key, **said)
         return
-    source = open_shards(tables, key, **said)
+    source = open_trials(tables, key, **said)
     np.testing.assert_array_equal(gathered(source), expected)
     assert (source.report, source.report.copies) == (report, report.copies)
 
@@ -93,7 +93,7 @@ def test_conflicts_are_refused(tmp_path, score):
     with pytest.raises(
         KeyMismatchError, match=r"0\.parquet, row group 0, row 3 and .*row \d+: trial .* has two different scores"
     ):
-        open_shards(scores, key, duplicates="keep-one", memory=9000)
+        open_trials(scores, key, duplicates="keep-one", memory=9000)
 
 
 def test_copies_are_named_with_both_places(tmp_path):
@@ -106,7 +106,7 @@ def test_copies_are_named_with_both_places(tmp_path):
     with pytest.raises(
         KeyMismatchError, match=r"a\.parquet, row group 1, row 3 and .*b\.parquet.* row 0: trial \(m3, t3\) .*\(1 such "
     ):
-        open_shards(scores, write(table.drop_columns("score"), tmp_path / "key", rng), memory=9000)
+        open_trials(scores, write(table.drop_columns("score"), tmp_path / "key", rng), memory=9000)
 
 
 def test_labels_beside_scores_do_not_contradict_the_key(tmp_path):
@@ -115,7 +115,7 @@ def test_labels_beside_scores_do_not_contradict_the_key(tmp_path):
     turned = table.set_column(3, "label", pa.array(["target"] * 60))
     scores, key = write(turned, tmp_path / "scores", rng), write(table, tmp_path / "key", rng)
     with pytest.raises(KeyMismatchError, match="has another label than in"):
-        open_shards(scores, key, memory=9000)
+        open_trials(scores, key, memory=9000)
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
@@ -134,7 +134,7 @@ def test_a_join_that_ends_too_early_leaves_nothing(tmp_path, monkeypatch, error,
 
     monkeypatch.setattr(ScratchScores, step, failing)
     with pytest.raises(type(error), match="no space for temporary files" if isinstance(error, OSError) else None):
-        open_shards(scores, key, memory=memory)
+        open_trials(scores, key, memory=memory)
     assert not any(scratch.iterdir())
 
 
@@ -151,7 +151,7 @@ def test_a_key_that_contradicts_itself_is_refused(tmp_path, scored):
     paths = [write(scores, tmp_path / "scores", rng)], tmp_path / "key.parquet"
     pq.write_table(key, paths[1], row_group_size=25)
     said = {"duplicates": "keep-one", "missing": "drop"}
-    for read in (in_memory, lambda *files, **more: open_shards(*files, memory=9000, **more)):
+    for read in (in_memory, lambda *files, **more: open_trials(*files, memory=9000, **more)):
         with pytest.raises(KeyMismatchError, match=r"row group 0, row 3 .*row 10.*: trial .* "):
             read(*paths, **said)
 
@@ -162,7 +162,7 @@ def test_trials_that_several_systems_lack_are_missing_once(tmp_path):
     names = table.select(["enroll", "test", "score"])
     scores = [write(names.slice(first), tmp_path / f"s{first}", rng) for first in (5, 9)]
     key = write(table.drop_columns("score"), tmp_path / "key", rng)
-    report = open_shards(scores, key, missing="drop", memory=9000).report
+    report = open_trials(scores, key, missing="drop", memory=9000).report
     assert (report.matched, report.missing, report.extra) == (51, 9, 0)
     assert report == in_memory(scores, key, missing="drop")[1]
 
@@ -173,7 +173,7 @@ def test_scores_beyond_the_key_are_counted_once_however_often_the_key_has_its_tr
     table = trials(rng)
     key = pa.concat_tables([table.slice(0, 40), table.slice(10, 20), table.slice(10, 5)]).drop_columns("score")
     paths = [write(table.select(["enroll", "test", "score"]), tmp_path / "s", rng)], write(key, tmp_path / "key", rng)
-    report = open_shards(*paths, duplicates="keep-one", memory=memory).report
+    report = open_trials(*paths, duplicates="keep-one", memory=memory).report
     assert (report.matched, report.extra, report.duplicate) == (40, 20, 25)
     assert report == in_memory(*paths, duplicates="keep-one")[1]
 
@@ -185,7 +185,7 @@ def test_names_that_are_written_otherwise_are_counted_once(tmp_path, memory):
     names = pa.array([f"{one}.wav" for one in table["test"].to_pylist()])
     scores = write(table.set_column(1, "test", names).select(["enroll", "test", "score"]), tmp_path / "scores", rng)
     key = write(table.drop_columns("score"), tmp_path / "key", rng)
-    report = open_shards(scores, key, ids=Renaming.of("strip-ending"), memory=memory).report
+    report = open_trials(scores, key, ids=Renaming.of("strip-ending"), memory=memory).report
     assert report == in_memory([scores], key, ids="strip-ending")[1]
     assert [n for _, n in report.renamed] == [0, len(set(names.to_pylist()))]
 
@@ -197,4 +197,4 @@ def test_two_names_do_not_become_one_in_any_part(tmp_path, memory):
     key = pa.table({"enroll": ["m0", "m1"], "test": ["a", "a"], "label": ["target", "nontarget"]})
     pq.write_table(key, tmp_path / "key.parquet")
     with pytest.raises(KeyMismatchError, match=r"'a\.(wav|flac)' .*row \d+\) and 'a\.(wav|flac)' .*would both be 'a'"):
-        open_shards(scores, tmp_path / "key.parquet", ids=Renaming.of("strip-ending"), memory=memory, missing="drop")
+        open_trials(scores, tmp_path / "key.parquet", ids=Renaming.of("strip-ending"), memory=memory, missing="drop")

@@ -25,7 +25,14 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import some_of
 from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
 from deciban.evaluation.summary import Resampling
-from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty, bounded_by_cllr
+from deciban.evaluation.uncertainty import (
+    KEPT_CURVES,
+    Bootstrap,
+    CurveInfluences,
+    MetricKey,
+    Uncertainty,
+    bounded_by_cllr,
+)
 from deciban.multiclass import tables
 from deciban.multiclass.analysis import f1_of
 from deciban.types import BoolArray, FloatArray, IntArray
@@ -46,12 +53,12 @@ _ALIKE = 1e-5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClassFigure:
+class ClassMetric:
     """A metric that is a sum of class means.
 
     Attributes
     ----------
-    name : Figure
+    name : MetricKey
     value : float
     costs : (n_trials,) array
         Contribution of each trial to the mean of its class.
@@ -78,7 +85,7 @@ class ClassFigure:
         True if there is no interval: classes are perfectly separated, so that the cost of an error is unknown.
     """
 
-    name: Figure
+    name: MetricKey
     value: float
     costs: FloatArray
     groups: ClassGroups
@@ -191,7 +198,7 @@ class LoadedTrials:
         if at not in self._detectors:
             self._detectors.clear()
             self._detectors[at] = tables.Detectors.of(
-                self.trials, self.summary.figures.rivals(self.trials.n_classes)[at]
+                self.trials, self.summary.metrics.rivals(self.trials.n_classes)[at]
             )
         return self._detectors[at]
 
@@ -200,12 +207,12 @@ STEP = 7
 """Step between priors of the curve with computed standard errors; others are interpolated linearly."""
 
 
-Portion: TypeAlias = tuple[str, int]
+MetricGroup: TypeAlias = tuple[str, int]
 """Kind and number of a group of metrics: all classes, subsets, places of the curve, rates, a detector, or the pairs of
 a class with those before it."""
 
 KINDS = ALL, SUBSETS, CURVE, RATES, DETECTOR, PAIRS = "all", "subsets", "curve", "rates", "detector", "pairs"
-"""Kinds of portions, in the order of results; places of the curve have its name."""
+"""Kinds of groups, in the order of results; places of the curve have its name."""
 
 
 def axis_of(summary: ClassSummary) -> FloatArray:
@@ -213,7 +220,7 @@ def axis_of(summary: ClassSummary) -> FloatArray:
     return summary.places[::STEP]
 
 
-def curve_figures(at_hand: LoadedTrials) -> Iterator[ClassFigure]:
+def curve_metrics(at_hand: LoadedTrials) -> Iterator[ClassMetric]:
     """Yield the cost of each trial at each place of the curve of average costs."""
     axis, llrs, found = axis_of(at_hand.summary), at_hand.detectors(0).llrs, at_hand.found
     p_out_of_set = found.p_out_of_set
@@ -226,7 +233,7 @@ def curve_figures(at_hand: LoadedTrials) -> Iterator[ClassFigure]:
     places = zip(expit(axis).tolist(), thresholds.tolist(), values.tolist(), strict=True)
     for k, (p_target, threshold, value) in enumerate(places):
         errors = TargetErrors.of(llrs, p_target, threshold, p_out_of_set)
-        yield ClassFigure((CURVE, k), value, errors.costs, groups, most=errors.most, are_graded=True)
+        yield ClassMetric((CURVE, k), value, errors.costs, groups, most=errors.most, are_graded=True)
 
 
 _MANY = 100
@@ -250,7 +257,7 @@ class CalibratedWithout:
     costs: FloatArray
 
 
-class ClassFigureCosts:
+class ClassMetricCosts:
     """Multiclass metrics with the cost of each trial, except metrics of detectors and pairs.
 
     Parameters
@@ -275,12 +282,12 @@ class ClassFigureCosts:
         few = int(self.seen.min())
         return NothingSeen(few, float(np.max(heaviest * few / self.seen)), ceiling=ceiling)
 
-    def rules(self) -> Iterator[ClassFigure]:
+    def rules(self) -> Iterator[ClassMetric]:
         """Yield means of costs of soft decisions."""
         found, n, few, groups = self.found, self.found.n_classes, int(self.seen.min()), self.groups
         unbounded, top, lost = NothingSeen(few, math.inf), found.reference, are_separated(found)
         bits = self.values[0] / (n * math.log(2))
-        make = partial(ClassFigure, groups=groups, is_refused=lost)
+        make = partial(ClassMetric, groups=groups, is_refused=lost)
         yield make("cllr", found.cllr, bits, scale="log", nothing_seen=unbounded)
         for name in ("information", ("information", 0)):
             yield make(name, found.information, -bits, scale="complement", limits=(-math.inf, top))
@@ -291,10 +298,10 @@ class ClassFigureCosts:
                 least, shift, fixed = self.without.costs / (n * math.log(2)), self.without.shift, best
             entropy = NothingSeen(few, is_entropy=True, ceiling=top) if found.min_cllr <= ROUNDING else None
             how: Any = {"shift": shift, "fixed": fixed, "is_minimum": True}
-            yield ClassFigure("min_cllr", found.min_cllr, least, groups, "log", entropy, (0.0, top), **how)
+            yield ClassMetric("min_cllr", found.min_cllr, least, groups, "log", entropy, (0.0, top), **how)
             back, available = None if shift is None else -shift, found.information_at[0].available or 0.0
             how |= {"shift": back, "fixed": None if fixed is None else -fixed}
-            yield ClassFigure(("available", 0), available, -least, groups, "complement", None, (0.0, top), **how)
+            yield ClassMetric(("available", 0), available, -least, groups, "complement", None, (0.0, top), **how)
             if math.isfinite(found.cllr):
                 loss = self._loss(bits, least, back, unbounded)
                 yield loss if fixed is None else replace(loss, fixed=bits - fixed)
@@ -308,18 +315,18 @@ class ClassFigureCosts:
             "brier", found.brier, self.prior * self.values[2], scale="log", nothing_seen=quadratic, limits=(0.0, 2.0)
         )
 
-    def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassFigure:
+    def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassMetric:
         """Return the calibration loss."""
         how: Any = {"shift": shift, "is_minimum": True, "is_refused": are_separated(self.found)}
         loss, lost = self.found.calibration_loss, bits - least
-        return ClassFigure("calibration_loss", loss, lost, self.groups, "skewed", unbounded, **how)
+        return ClassMetric("calibration_loss", loss, lost, self.groups, "skewed", unbounded, **how)
 
-    def decisions(self) -> Iterator[ClassFigure]:
+    def decisions(self) -> Iterator[ClassMetric]:
         """Yield the rate of wrong decisions."""
         rate, wrong = self.found.error_rate, self.prior * (self.values[3] != self.label)
-        yield ClassFigure("error_rate", rate, wrong, self.groups, limits=(0.0, 1.0), most=self.found.prior)
+        yield ClassMetric("error_rate", rate, wrong, self.groups, limits=(0.0, 1.0), most=self.found.prior)
 
-    def classifier(self) -> Iterator[ClassFigure]:
+    def classifier(self) -> Iterator[ClassMetric]:
         """Yield metrics of classifier papers at the shares of the classes in the data, which are held fixed.
 
         Calibration errors in bins have no intervals.
@@ -333,9 +340,9 @@ class ClassFigureCosts:
             means = {"accuracy": (is_right, share), "top_k_accuracy": (is_hit, share)}
             for name, (right, weight) in (means | {"balanced_accuracy": (is_right, flat)}).items():
                 costs = weight[self.label] * right
-                yield ClassFigure((name, 0), values[name], costs, self.groups, limits=(0.0, 1.0), most=weight)
+                yield ClassMetric((name, 0), values[name], costs, self.groups, limits=(0.0, 1.0), most=weight)
             lost = values["accuracy"] == 1.0 or are_separated(self.found)
-            make = partial(ClassFigure, groups=self.groups, is_refused=lost)
+            make = partial(ClassMetric, groups=self.groups, is_refused=lost)
             name, top, f1 = "sample_macro_f1", (0.0, 1.0), self._linear_f1(share, is_right, decided)
             yield make((name, 0), values[name], f1, scale="logit", limits=top)
             name, unseen = "sample_log_loss", NothingSeen(int(self.seen.min()), math.inf)
@@ -360,19 +367,19 @@ class ClassFigureCosts:
         for j in range(rows_of_rates(self.found.n_classes) - 1):
             yield (decided == j).astype(np.float64)
 
-    def rate_figures(self) -> Iterator[list[ClassFigure]]:
+    def rate_metrics(self) -> Iterator[list[ClassMetric]]:
         """Yield the metrics of each class for these masks: error rates, and rates of confusions."""
         found = self.found
         confused = found.confusion / found.confusion.sum(axis=1, keepdims=True)
-        names: list[Figure] = [("class_error_rates", name) for name in found.classes]
+        names: list[MetricKey] = [("class_error_rates", name) for name in found.classes]
         yield [self._rate(name, k, float(found.class_error_rates[k])) for k, name in enumerate(names)]
         for j, taken in enumerate(found.classes[: rows_of_rates(found.n_classes) - 1]):
             names = [("confusion", true, taken) for true in found.classes]
             yield [self._rate(name, k, float(confused[k, j])) for k, name in enumerate(names)]
 
-    def _rate(self, name: Figure, k: int, value: float) -> ClassFigure:
+    def _rate(self, name: MetricKey, k: int, value: float) -> ClassMetric:
         groups = ClassGroups.of([k], self.found.n_classes)
-        return ClassFigure(name, value, NO_COSTS, groups, limits=(0.0, 1.0), most=np.ones(1))
+        return ClassMetric(name, value, NO_COSTS, groups, limits=(0.0, 1.0), most=np.ones(1))
 
 
 def are_separated(found: ClassEvaluation) -> bool:
@@ -395,17 +402,17 @@ def remarks_on_classes(found: ClassEvaluation) -> tuple[str, ...]:
 
 
 def rows_of_rates(n_classes: int) -> int:
-    """Return the number of rows of `ClassFigureCosts.rate_rows`."""
+    """Return the number of rows of `ClassMetricCosts.rate_rows`."""
     return 1 + (n_classes if n_classes <= _MANY else 0)
 
 
-def subset_figures(at_hand: LoadedTrials) -> Iterator[ClassFigure]:
+def subset_metrics(at_hand: LoadedTrials) -> Iterator[ClassMetric]:
     """Yield metrics of subsets of the classes with the cost of each trial, as tables and JSON have them.
 
     The hardest and the easiest subset are selected by their cost. Their intervals are for these subsets, even if new
     units would select others. They are so wide that intervals of all subsets would hold simultaneously.
     """
-    found, trials, p_target = at_hand.found.subsets, at_hand.trials, at_hand.summary.figures.p_target[0]
+    found, trials, p_target = at_hand.found.subsets, at_hand.trials, at_hand.summary.metrics.p_target[0]
     if found is None or len(found) == 1:
         return
     for word, at in (("hardest", int(np.argmax(found.value))), ("easiest", int(np.argmin(found.value)))):
@@ -418,13 +425,13 @@ def subset_figures(at_hand: LoadedTrials) -> Iterator[ClassFigure]:
         part, groups = np.zeros(at_hand.n_trials), ClassGroups.of(members, trials.n_classes)
         part[np.isin(at_hand.label, members)] = errors.costs
         how: Any = {"n_candidates": len(found), "limits": (0.0, 1.0), "most": errors.most, "are_graded": True}
-        yield ClassFigure(("subset_c_avg", word), float(found.value[at]), part, groups, **how)
+        yield ClassMetric(("subset_c_avg", word), float(found.value[at]), part, groups, **how)
     rows = [trials.rows(k) for k in range(trials.n_classes)]
     groups, most = ClassGroups.apart(trials.n_classes), np.full(trials.n_classes, 1.0 / trials.n_classes)
     costs = mean_costs_of_trials(trials.loglik, rows, float(np.exp(logit(p_target))))
     for (size, mean), of_size in zip(found.mean_by_size.items(), costs, strict=True):
         how = {"limits": (0.0, 1.0), "most": most, "are_graded": True}
-        yield ClassFigure(("subset_mean_by_size", str(size)), mean, of_size, groups, **how)
+        yield ClassMetric(("subset_mean_by_size", str(size)), mean, of_size, groups, **how)
 
 
 class CollectedMetrics:
@@ -435,48 +442,48 @@ class CollectedMetrics:
     design : UnitDesign
         Design of all trials.
     kept : set of str
-        Kinds of portions for which influences of units are kept.
+        Kinds of groups for which influences of units are kept.
 
     Attributes
     ----------
-    names : mapping of Portion to list of Figure
+    names : mapping of MetricGroup to list of MetricKey
         Metrics in the order in which they were added.
     """
 
     def __init__(self, design: UnitDesign, kept: AbstractSet[str]) -> None:
         self.design, self.kept = design, kept
-        self.names = defaultdict[Portion, list[Figure]](list)
-        self.estimates: dict[Figure, Estimate] = {}
-        self.influences: dict[Figure, FloatArray] = {}
-        self.still: set[Figure] = set()
+        self.names = defaultdict[MetricGroup, list[MetricKey]](list)
+        self.estimates: dict[MetricKey, Estimate] = {}
+        self.influences: dict[MetricKey, FloatArray] = {}
+        self.still: set[MetricKey] = set()
         """Metrics that are 0 in every replicate."""
         self.places: list[tuple[Spread, FloatArray]] = []
         self.on_curve: list[FloatArray] = []
-        self._largest: dict[Figure, float] = {}
+        self._largest: dict[MetricKey, float] = {}
 
     def add(
-        self, portion: Portion, figures: Sequence[ClassFigure], sums: CostSums, held_out: CostSums | None = None
+        self, group: MetricGroup, metrics: Sequence[ClassMetric], sums: CostSums, held_out: CostSums | None = None
     ) -> None:
         """Add metrics with the sums of their costs.
 
         Parameters
         ----------
-        portion : Portion
-        figures : sequence of ClassFigure
+        group : MetricGroup
+        metrics : sequence of ClassMetric
         sums : CostSums
             Over all trials, by the best decisions: a row for each metric, or for the rates of all classes.
         held_out : CostSums, optional
             By decisions that were made without the unit.
         """
-        self.names[portion] += [one.name for one in figures]
-        if portion[0] == RATES:
+        self.names[group] += [one.name for one in metrics]
+        if group[0] == RATES:
             n_classes = self.design.n_classes
             spread = sums.spread(slice(None), ClassGroups.apart(n_classes))
-            for at, one in enumerate(figures):
+            for at, one in enumerate(metrics):
                 self._add(one, spread[at // n_classes].only(at % n_classes))
             return
-        first, keep = 0, portion[0] in self.kept
-        for _, run in groupby(figures, key=lambda one: one.groups.weights.tobytes()):
+        first, keep = 0, group[0] in self.kept
+        for _, run in groupby(metrics, key=lambda one: one.groups.weights.tobytes()):
             some = list(run)
             rows = slice(first, first + len(some))
             spread, most = sums.spread(rows, some[0].groups), sums.most[rows]
@@ -487,7 +494,7 @@ class CollectedMetrics:
             first += len(some)
 
     def _add(
-        self, one: ClassFigure, spread: Spread, influences: FloatArray | None = None, *, keep: bool = False
+        self, one: ClassMetric, spread: Spread, influences: FloatArray | None = None, *, keep: bool = False
     ) -> None:
         """Add a metric with known spread."""
         if _is_curve(one):
@@ -497,7 +504,7 @@ class CollectedMetrics:
             return
         if one.name == "calibration_loss" and one.shift is None and self._loses_nothing:
             self.still.add(one.name)
-            one, spread = ClassFigure(one.name, 0.0, NO_COSTS, one.groups, "identity"), spread.nothing()
+            one, spread = ClassMetric(one.name, 0.0, NO_COSTS, one.groups, "identity"), spread.nothing()
             influences = None if influences is None else np.zeros_like(influences)
         squares = None if one.fixed is None or influences is None else float(influences @ influences)
         if (estimate := one.estimate(spread, self.design.clusters, squares)) is not None:
@@ -515,7 +522,7 @@ class CollectedMetrics:
         units: TrialUnits,
         summary: ClassSummary,
         found: ClassEvaluation,
-        rates: Mapping[Figure, tuple[FloatArray, RateSum]],
+        rates: Mapping[MetricKey, tuple[FloatArray, RateSum]],
         asked: Resampling,
         bootstrap_of: Callable[[CollectedMetrics, Resampling], Bootstrap | None],
     ) -> Uncertainty:
@@ -561,11 +568,11 @@ class CollectedMetrics:
         return Uncertainty(design.n_units, *about, estimates=estimates, influences=self.influences, **more)
 
 
-def _is_curve(one: ClassFigure) -> bool:
+def _is_curve(one: ClassMetric) -> bool:
     return isinstance(one.name, tuple) and one.name[0] == CURVE
 
 
-def is_known(one: ClassFigure) -> bool:
+def is_known(one: ClassMetric) -> bool:
     """Return True if a metric is finite or on a curve."""
     return math.isfinite(one.value) or _is_curve(one)
 

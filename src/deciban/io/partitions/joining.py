@@ -21,8 +21,8 @@ from deciban.core.resampling.units import Keys
 from deciban.errors import InputError, KeyMismatchError, teller
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.values import Rows, RowTable, names_in, placed, plain, refuse_missing
-from deciban.io.shards.layout import RowLayout, Truth, rows_with
-from deciban.io.shards.meaning import BatchReading, labels_in
+from deciban.io.partitions.layout import RowLayout, Truth, rows_with
+from deciban.io.partitions.meaning import BatchReading, labels_in
 from deciban.memory import Cost, rows_that_fit
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.joining import Renaming

@@ -26,7 +26,7 @@ from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.trust_region import Minimum, minimize
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.multiclass.class_figures import (
+from deciban.evaluation.multiclass.class_metrics import (
     ALL,
     CURVE,
     DETECTOR,
@@ -35,42 +35,42 @@ from deciban.evaluation.multiclass.class_figures import (
     RATES,
     SUBSETS,
     CalibratedWithout,
-    ClassFigure,
-    ClassFigureCosts,
+    ClassMetric,
+    ClassMetricCosts,
     CollectedMetrics,
     LoadedTrials,
-    Portion,
+    MetricGroup,
     axis_of,
-    curve_figures,
+    curve_metrics,
     is_known,
     keeps_curve,
-    subset_figures,
+    subset_metrics,
 )
 from deciban.evaluation.multiclass.detector_costs import (
-    DETECTOR_FIGURES,
-    PAIR_FIGURES,
-    POINT_FIGURES,
+    DETECTOR_METRICS,
+    PAIR_METRICS,
+    POINT_METRICS,
     BestOfDetector,
     DetectorBands,
     DetectorInfluences,
     OneDetector,
     detector_groups,
     effective_of,
-    pair_figures,
+    pair_metrics,
     pair_parts,
     shifts_of_pairs,
 )
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems
 from deciban.evaluation.summary import N_GROUPS, Resampling
-from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
+from deciban.evaluation.uncertainty import Bootstrap, MetricKey, Uncertainty
 from deciban.memory import Cost, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Pairs, ScoredClasses, calibrated_surprises, scores_of
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 DRAWN = (ALL, DETECTOR)
-"""Portions whose metrics have replicates."""
+"""Groups whose metrics have replicates."""
 
 _AT_ONCE = 1 << 18
 """Costs of trials that are processed at once: with many trials, metrics are processed one by one."""
@@ -80,13 +80,13 @@ _PAIR_SUMS = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CostedFigures:
-    """Some metrics of a portion, with costs of trials.
+class CostedMetrics:
+    """Some metrics of a group, with costs of trials.
 
     Attributes
     ----------
-    portion : Portion
-    figures : list of ClassFigure
+    group : MetricGroup
+    metrics : list of ClassMetric
     parts : list of CostPart
         Costs by the best decisions for all trials; rates of all classes share a row.
     n_rows : int
@@ -97,29 +97,31 @@ class CostedFigures:
         The detector of the metrics.
     """
 
-    portion: Portion
-    figures: list[ClassFigure]
+    group: MetricGroup
+    metrics: list[ClassMetric]
     parts: list[CostPart]
     n_rows: int
     held_out: FloatArray | None = None
     detector: OneDetector | None = None
 
     @classmethod
-    def of(cls, portion: Portion, figures: Iterable[ClassFigure], detector: OneDetector | None = None) -> CostedFigures:
+    def of(
+        cls, group: MetricGroup, metrics: Iterable[ClassMetric], detector: OneDetector | None = None
+    ) -> CostedMetrics:
         """Create from metrics with costs, without metrics that are not finite."""
-        some = [one for one in figures if is_known(one)]
+        some = [one for one in metrics if is_known(one)]
         held_out = None
         if any(one.fixed is not None for one in some):
             held_out = np.stack([one.costs for one in some])
         fixed = [one.costs if one.fixed is None else one.fixed for one in some]
         parts = [_part(np.stack(fixed))] if some else []
-        return cls(portion, some, parts, len(some), held_out, detector)
+        return cls(group, some, parts, len(some), held_out, detector)
 
     @classmethod
-    def in_turn(cls, portion: Portion, figures: Iterator[ClassFigure], at_once: int) -> Iterator[CostedFigures]:
+    def in_turn(cls, group: MetricGroup, metrics: Iterator[ClassMetric], at_once: int) -> Iterator[CostedMetrics]:
         """Yield ``at_once`` metrics at a time."""
-        while some := list(islice(figures, at_once)):
-            yield cls.of(portion, some)
+        while some := list(islice(metrics, at_once)):
+            yield cls.of(group, some)
 
     def sums(self, block: CostBlock, design: UnitDesign, costs: FloatArray | None = None) -> CostSums:
         """Add up costs over all trials; by default, the costs of the metrics."""
@@ -135,8 +137,8 @@ def _part(costs: FloatArray) -> CostPart:
 
 
 @dataclass(frozen=True, eq=False)
-class Portions:
-    """Metrics of an evaluation in portions; the object is picklable.
+class MetricGroups:
+    """Metrics of an evaluation in groups; the object is picklable.
 
     Attributes
     ----------
@@ -173,12 +175,12 @@ class Portions:
         units: TrialUnits,
         detectors: Callable[[int], Iterable[SortedScores]],
         pavs: Mapping[tuple[int, int], Pav],
-    ) -> Portions:
+    ) -> MetricGroups:
         """Create from a summary, its evaluation, all units, and the detectors for each prior of the rivals."""
-        figures, log_odds = summary.figures, np.asarray(logit(np.array(summary.figures.p_target)))
-        places = [log_odds] if figures.p_out_of_set is None else [log_odds[k : k + 1] for k in range(len(log_odds))]
-        rivals = figures.rivals(len(summary.classes))
-        n_targets = len(summary.classes) - (figures.p_out_of_set is not None)
+        metrics, log_odds = summary.metrics, np.asarray(logit(np.array(summary.metrics.p_target)))
+        places = [log_odds] if metrics.p_out_of_set is None else [log_odds[k : k + 1] for k in range(len(log_odds))]
+        rivals = metrics.rivals(len(summary.classes))
+        n_targets = len(summary.classes) - (metrics.p_out_of_set is not None)
         bests = tuple(
             tuple(
                 BestOfDetector.of(one, places[at], effective_of(design.clusters, detector_groups(prior, target)))
@@ -191,8 +193,8 @@ class Portions:
         return cls(bare, found, design, bests, pavs, bands)
 
     @property
-    def names(self) -> list[Portion]:
-        """Names of all portions."""
+    def names(self) -> list[MetricGroup]:
+        """Names of all groups."""
         pairs = [(PAIRS, i) for i in range(1, self.found.n_classes)] if self.found.pairwise is not None else []
         detectors = [(DETECTOR, k) for k in range(len(self.bests[0]))]
         return [(ALL, 0), (SUBSETS, 0), (CURVE, 0), (RATES, 0), *detectors, *pairs]
@@ -201,34 +203,34 @@ class Portions:
         """Return trials for the computation of costs; see `LoadedTrials`."""
         return LoadedTrials(self.summary, self.found, trials, units, stratum)
 
-    def costed(self, names: Collection[Portion], at_hand: LoadedTrials) -> Iterator[CostedFigures]:
-        """Yield metrics of portions with costs, always in the same order; a portion can be split."""
+    def costed(self, names: Collection[MetricGroup], at_hand: LoadedTrials) -> Iterator[CostedMetrics]:
+        """Yield metrics of each group with costs, always in the same order; a group can be split."""
         clusters, at_once = self.design.clusters, max(_AT_ONCE // max(at_hand.n_trials, 1), 1)
-        costs = ClassFigureCosts(at_hand, clusters, self.without)
+        costs = ClassMetricCosts(at_hand, clusters, self.without)
         if (CURVE, 0) in names:
-            yield from CostedFigures.in_turn((CURVE, 0), curve_figures(at_hand), at_once)
+            yield from CostedMetrics.in_turn((CURVE, 0), curve_metrics(at_hand), at_once)
         detectors = DetectorInfluences(at_hand, clusters, self.bests, self.bands, self.left_out)
         targets = {at for what, at in names if what == DETECTOR}
-        for one, figures in detectors.of(targets, averages=(ALL, 0) in names):
-            yield CostedFigures.of((DETECTOR, one.target), figures, one)
+        for one, metrics in detectors.of(targets, averages=(ALL, 0) in names):
+            yield CostedMetrics.of((DETECTOR, one.target), metrics, one)
         if (ALL, 0) in names:
-            yield CostedFigures.of(
+            yield CostedMetrics.of(
                 (ALL, 0), [*costs.rules(), *costs.decisions(), *costs.classifier(), *detectors.points()]
             )
         if (SUBSETS, 0) in names:
-            yield from CostedFigures.in_turn((SUBSETS, 0), subset_figures(at_hand), at_once)
+            yield from CostedMetrics.in_turn((SUBSETS, 0), subset_metrics(at_hand), at_once)
         if (RATES, 0) in names:
-            for row, figures in zip(costs.rate_rows(), costs.rate_figures(), strict=True):
-                yield CostedFigures((RATES, 0), figures, [_part(row[None])], 1)
+            for row, metrics in zip(costs.rate_rows(), costs.rate_metrics(), strict=True):
+                yield CostedMetrics((RATES, 0), metrics, [_part(row[None])], 1)
         if of_pairs := [at for what, at in names if what == PAIRS]:
             pairs = Pairs.of(at_hand.trials)
             for i in of_pairs:
                 yield from self._pairs(i, pairs)
 
-    def _pairs(self, i: int, pairs: Pairs) -> Iterator[CostedFigures]:
+    def _pairs(self, i: int, pairs: Pairs) -> Iterator[CostedMetrics]:
         """Yield metrics of a class with those before it."""
-        found, n, at_once = self.found.pairwise, len(PAIR_FIGURES), i
-        assert found is not None  # noqa: S101  # since the portion exists
+        found, n, at_once = self.found.pairwise, len(PAIR_METRICS), i
+        assert found is not None  # noqa: S101  # since the group exists
         if self.design.weights.by_unit is not None:
             at_once = max(_PAIR_SUMS // (n * self.design.n_pairs), 1)
         for first in range(0, i, at_once):
@@ -238,16 +240,16 @@ class Portions:
             shifts = None
             if self.left_out is not None:
                 shifts = shifts_of_pairs(pairs, self.left_out, found.min_cllr[i, others], i, others)
-            figures = pair_figures(self.summary.classes, found, self.design.clusters.effective, i, others, shifts)
+            metrics = pair_metrics(self.summary.classes, found, self.design.clusters.effective, i, others, shifts)
             parts = list(pair_parts(pairs.leads, pavs, {pair: n * k for k, pair in enumerate(names)}))
-            yield CostedFigures((PAIRS, i), list(figures), parts, n * len(others))
+            yield CostedMetrics((PAIRS, i), list(metrics), parts, n * len(others))
 
     def kept(self, n_units: int, keep: bool | None) -> set[str]:  # noqa: FBT001  # as Resampling has it
-        """Return the kinds of portions whose influences of units are kept."""
+        """Return the kinds of groups whose influences of units are kept."""
         n_of_all = (
-            16 + 6 * len(self.found.requested.classifier) + (len(self.found.points) + 1) * len(POINT_FIGURES)
+            16 + 6 * len(self.found.requested.classifier) + (len(self.found.points) + 1) * len(POINT_METRICS)
         )  # upper bound of metrics of all classes
-        numbers = {ALL: n_of_all, DETECTOR: n_of_all + len(self.bests[0]) * len(DETECTOR_FIGURES)}
+        numbers = {ALL: n_of_all, DETECTOR: n_of_all + len(self.bests[0]) * len(DETECTOR_METRICS)}
         found = {what for what, n in numbers.items() if (n * n_units <= MOST_KEPT if keep is None else keep)}
         return found | ({CURVE} if keeps_curve(n_units, len(axis_of(self.summary)), keep) else set())
 
@@ -334,7 +336,7 @@ class EqualWeightSets:
         return cls(stratum[first], tuple(side[first] for side in used.codes), place, used.keys)
 
     def summed(self, costs: FloatArray, weights: CountArray | None) -> FloatArray:
-        """Return costs (n_figures, n_trials), times weights of the trials, summed by set: (n_sets, n_figures)."""
+        """Return costs (n_metrics, n_trials), times weights of the trials, summed by set: (n_sets, n_metrics)."""
         from scipy.sparse import csr_matrix  # loads on request
 
         own, n = np.ones(len(self.place)) if weights is None else weights.astype(np.float64), len(self.place)
@@ -369,14 +371,16 @@ class Replicates:
 
     Parameters
     ----------
-    names : mapping of Portion to sequence of Figure
+    names : mapping of MetricGroup to sequence of MetricKey
     n_strata : int
     seed : int
     numbers : range
         Numbers of the replicates.
     """
 
-    def __init__(self, names: Mapping[Portion, Sequence[Figure]], n_strata: int, seed: int, numbers: range) -> None:
+    def __init__(
+        self, names: Mapping[MetricGroup, Sequence[MetricKey]], n_strata: int, seed: int, numbers: range
+    ) -> None:
         self.names, self.seed, self.numbers = names, seed, numbers
         sizes = [len(some) for some in names.values()]
         self.begins = dict(zip(names, np.cumsum([0, *sizes]).tolist(), strict=False))
@@ -387,7 +391,7 @@ class Replicates:
         self.sums += other.sums
         return self
 
-    def add(self, block: CostBlock, costed: Iterable[CostedFigures], lock: Any) -> None:
+    def add(self, block: CostBlock, costed: Iterable[CostedMetrics], lock: Any) -> None:
         """Add the trials of a batch, with the metrics that have replicates."""
         assert block.units is not None  # noqa: S101  # a bootstrap needs units
         alike = EqualWeightSets.of(block.stratum, block.units)
@@ -395,7 +399,7 @@ class Replicates:
         summed = [alike.summed(np.ones((1, len(block.stratum))), block.weights)]
         for one in costed:
             for part in one.parts:
-                rows.append(self.begins[one.portion] + part.figures)
+                rows.append(self.begins[one.group] + part.metrics)
                 summed.append(alike.summed(part.costs if one.held_out is None else one.held_out, block.weights))
         row, costs = np.concatenate(rows), np.concatenate(summed, axis=1)
 
@@ -411,7 +415,7 @@ class Replicates:
             some = self.numbers[first : first + step]
             multiply(alike.weights(self.seed, some), slice(1 + first, 1 + first + len(some)))
 
-    def drawn(self, design: UnitDesign) -> tuple[dict[Figure, FloatArray], BoolArray]:
+    def drawn(self, design: UnitDesign) -> tuple[dict[MetricKey, FloatArray], BoolArray]:
         """Return the metrics, with the original trials first, and a mask of replicates with trials of all strata."""
         totals, weight = design.weights.totals, self.sums[-1]
         there, shares = totals > 0.0, totals * design.share
@@ -421,7 +425,7 @@ class Replicates:
         return dict(zip(chain(*self.names.values()), values, strict=True)), has_all
 
 
-Draw: TypeAlias = Callable[[Mapping[Portion, Sequence[Figure]], range], Replicates]
+Draw: TypeAlias = Callable[[Mapping[MetricGroup, Sequence[MetricKey]], range], Replicates]
 """Function that adds up some metrics in some replicates over all trials."""
 
 
@@ -440,18 +444,18 @@ def bootstrap_of(memory: float, draw: Draw, gathered: CollectedMetrics, asked: R
     if not asked.bootstrap:
         return None
     names = {one: some for one, some in gathered.names.items() if one[0] in DRAWN}
-    of_figure, most = Cost.CLASS_REPLICATE * len(gathered.design.home), max(map(len, names.values())) + 1
-    at_once = BLOCK * rows_that_fit(memory, of_figure * most * BLOCK)
-    found, has_all = defaultdict[Figure, list[FloatArray]](list), list[BoolArray]()
+    of_metric, most = Cost.CLASS_REPLICATE * len(gathered.design.home), max(map(len, names.values())) + 1
+    at_once = BLOCK * rows_that_fit(memory, of_metric * most * BLOCK)
+    found, has_all = defaultdict[MetricKey, list[FloatArray]](list), list[BoolArray]()
     for first in range(0, asked.bootstrap, at_once):
         numbers = range(first, min(first + at_once, asked.bootstrap))
-        room = rows_that_fit(memory, of_figure * (1 + len(numbers)))
+        room = rows_that_fit(memory, of_metric * (1 + len(numbers)))
         for some in together({one: len(own) for one, own in names.items()}, room):
             drawn, has = draw({one: names[one] for one in some}, numbers).drawn(gathered.design)
             for name, values in drawn.items():
                 found[name].append(values)
         has_all.append(has)
-    whole: dict[Figure, tuple[FloatArray, float]] = {}
+    whole: dict[MetricKey, tuple[FloatArray, float]] = {}
     for name, parts in found.items():
         if name in gathered.estimates:
             one = np.concatenate([own[1:] for own in parts])
@@ -459,9 +463,9 @@ def bootstrap_of(memory: float, draw: Draw, gathered: CollectedMetrics, asked: R
     return Bootstrap.of(whole, np.concatenate(has_all), gathered.estimates, asked)
 
 
-def together(sizes: Mapping[Portion, float], room: float) -> Iterator[list[Portion]]:
-    """Yield groups of portions that fit in memory together (at least one)."""
-    some, taken = list[Portion](), 0.0
+def together(sizes: Mapping[MetricGroup, float], room: float) -> Iterator[list[MetricGroup]]:
+    """Yield lists of groups that fit in memory together (at least one)."""
+    some, taken = list[MetricGroup](), 0.0
     for name, size in sizes.items():
         if some and taken + size > room:
             yield some
@@ -480,10 +484,10 @@ MEMORY = 1 << 28
 
 def drawn_at_hand(
     block: CostBlock,
-    costed: Callable[[Collection[Portion]], Iterable[CostedFigures]],
+    costed: Callable[[Collection[MetricGroup]], Iterable[CostedMetrics]],
     n_strata: int,
     seed: int,
-    names: Mapping[Portion, Sequence[Figure]],
+    names: Mapping[MetricGroup, Sequence[MetricKey]],
     numbers: range,
 ) -> Replicates:
     """Return replicates of trials in memory: a `Draw` after the first four arguments are bound."""
@@ -511,27 +515,27 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     design, block = means.design, means.block
     if design.n_units < 2:
         return None
-    portions = Portions.of(summary, found, design, units, at_hand.detectors, {})
+    metric_groups = MetricGroups.of(summary, found, design, units, at_hand.detectors, {})
     if resampling.optimism:  # off by default, because it takes longer than the rest
         left_out = LeftOut(means, N_GROUPS)
         if left_out.is_possible:
             without = calibrated_without(at_hand, left_out)
-            portions = replace(portions, left_out=left_out, without=without)
-    gathered, bands = CollectedMetrics(design, portions.kept(units.n_units, resampling.keep)), portions.bands
+            metric_groups = replace(metric_groups, left_out=left_out, without=without)
+    gathered, bands = CollectedMetrics(design, metric_groups.kept(units.n_units, resampling.keep)), metric_groups.bands
     shares, no_lock = bands.units.shares(block), nullcontext()
-    kept = list[CostedFigures]()
-    for one in portions.costed(portions.names, at_hand):
-        if resampling.bootstrap and one.portion[0] in DRAWN and at_hand.n_trials <= _KEPT:
+    kept = list[CostedMetrics]()
+    for one in metric_groups.costed(metric_groups.names, at_hand):
+        if resampling.bootstrap and one.group[0] in DRAWN and at_hand.n_trials <= _KEPT:
             kept.append(one)
         held_out = None if one.held_out is None else one.sums(block, design, one.held_out)
-        gathered.add(one.portion, one.figures, one.sums(block, design), held_out)
+        gathered.add(one.group, one.metrics, one.sums(block, design), held_out)
         if one.detector is not None:
             below = bands.empty(one.detector.target)
             bands.count(one.detector, shares, below, no_lock)
             bands.add(one.detector.target, below)
 
-    def costed(names: Collection[Portion]) -> Iterable[CostedFigures]:
-        return [one for one in kept if one.portion in names] or portions.costed(names, at_hand)
+    def costed(names: Collection[MetricGroup]) -> Iterable[CostedMetrics]:
+        return [one for one in kept if one.group in names] or metric_groups.costed(names, at_hand)
 
     draw = partial(drawn_at_hand, block, costed, len(design.home), resampling.seed)
     return gathered.uncertainty(units, summary, found, bands.rates, resampling, partial(bootstrap_of, MEMORY, draw))

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban.io.shards.opening import open_shards
-from deciban.io.shards.writing import ROWS, rows_of_group, write_batches
+from deciban.io.partitions.opening import open_trials
+from deciban.io.partitions.writing import ROWS, rows_of_group, write_batches
 from deciban.memory import bytes_of_row
 
 
@@ -41,6 +41,6 @@ def test_text_becomes_partitions_that_little_memory_holds(tmp_path):
     scores = rng.normal(size=70_000).round(3)
     lines = [f"{score},{word}\n" for score, word in zip(scores.tolist(), label.tolist(), strict=True)]
     (tmp_path / "long.csv").write_text("score,label\n" + "".join(lines))
-    source = open_shards(tmp_path / "long.csv", memory=5_000_000)
+    source = open_trials(tmp_path / "long.csv", memory=5_000_000)
     assert source.n_rows == 70_000
     assert max(one.n_rows for one in source.partitions) <= 20_000

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.errors import FormatError, InputError
-from deciban.io.shards import writing
-from deciban.io.shards.opening import open_shards
+from deciban.io.partitions import writing
+from deciban.io.partitions.opening import open_trials
 from deciban.io.text import reader
 from support.sources import gathered, in_memory, trials, write
 
@@ -64,15 +64,15 @@ class OnlyStream:
 
 def test_objects_hold_the_same_trials(table, expected, tmp_path):
     for one in [*objects(table, tmp_path), OnlyStream(table)]:
-        np.testing.assert_array_equal(gathered(open_shards(one)), expected, str(type(one)))
+        np.testing.assert_array_equal(gathered(open_trials(one)), expected, str(type(one)))
 
 
 def test_dask(table, expected):
     frames = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
     arrays = pytest.importorskip("dask.array")
-    np.testing.assert_array_equal(gathered(open_shards(frames.from_pandas(table.to_pandas(), npartitions=4))), expected)
+    np.testing.assert_array_equal(gathered(open_trials(frames.from_pandas(table.to_pandas(), npartitions=4))), expected)
     scores, mask = np.random.default_rng(4).normal(size=(20, 9)), np.random.default_rng(5).random((20, 9)) < 0.3
-    source = open_shards(arrays.from_array(scores, chunks=(6, 4)), arrays.from_array(mask, chunks=(3, 9)))
+    source = open_trials(arrays.from_array(scores, chunks=(6, 4)), arrays.from_array(mask, chunks=(3, 9)))
     rows = np.column_stack([scores.ravel(), mask.ravel()])
     np.testing.assert_array_equal(gathered(source), rows[np.lexsort(rows.T)])
 
@@ -81,7 +81,7 @@ def test_partitions_of_a_dataset(table, tmp_path):
     ds.write_dataset(table, tmp_path / "by", format="parquet", partitioning=["gender"], partitioning_flavor="hive")
     dataset = ds.dataset(tmp_path / "by", partitioning="hive")
     said = {"where": {"gender": "m"}}
-    np.testing.assert_array_equal(gathered(open_shards(dataset, **said)), in_memory([tmp_path / "by"], **said)[0])
+    np.testing.assert_array_equal(gathered(open_trials(dataset, **said)), in_memory([tmp_path / "by"], **said)[0])
 
 
 def test_streams_fail_as_a_whole(table):
@@ -90,9 +90,9 @@ def test_streams_fail_as_a_whole(table):
         raise RuntimeError("the line was cut")
 
     with pytest.raises(FormatError, match=r"scores: reading stopped early \(.*the line was cut"):
-        open_shards(pa.RecordBatchReader.from_batches(table.schema, failing()))
+        open_trials(pa.RecordBatchReader.from_batches(table.schema, failing()))
     with pytest.raises(InputError, match="scores: got int. Pass a path, a data frame"):
-        open_shards(5)
+        open_trials(5)
 
 
 def test_frames_of_dask_that_fail_are_named():
@@ -104,10 +104,10 @@ def test_frames_of_dask_that_fail_are_named():
 
     frame = dask.from_dict({"score": [0.5, 1.0], "label": [0, 1]}, npartitions=1)
     with pytest.raises(FormatError, match=r"scores: reading stopped early \(.*the disk of a worker"):
-        open_shards(frame.map_partitions(failing, meta=frame._meta))
+        open_trials(frame.map_partitions(failing, meta=frame._meta))
     some = array.from_array(np.arange(5.0), chunks=2)
     with pytest.raises(InputError, match=r"scores: an array of unknown shape.*compute_chunk_sizes"):
-        open_shards(some[some > 1], np.array([True, False, True]))
+        open_trials(some[some > 1], np.array([True, False, True]))
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_text_is_parsed_in_blocks(table, tmp_path, ending, finite):
         table = table.filter(pa.compute.is_finite(table["score"]))
     path = csv(table, tmp_path / "trials.csv")
     path = packed(path, ending) if ending else path
-    source = open_shards(path)
+    source = open_trials(path)
     np.testing.assert_array_equal(gathered(source), in_memory([path])[0])
     assert source.systems == ("trials",)
     assert "trials.csv" in source.partitions[0].name
@@ -147,7 +147,7 @@ def test_lines_without_a_header(tmp_path):
     path, key = tmp_path / "scores.txt", tmp_path / "key.txt"
     path.write_text("# made by hand\n" + "".join(f"m{k % 7} t{k} {k / 8}\r\n" for k in range(90)))
     key.write_text("".join(f"m{k % 7} t{k} {'target' if k % 5 else 'nontarget'}\n" for k in range(90)))
-    source = open_shards(path, key)
+    source = open_trials(path, key)
     np.testing.assert_array_equal(gathered(source), in_memory([path], key)[0])
 
 
@@ -159,7 +159,7 @@ def test_faults_of_text_name_the_line(tmp_path, header):
     lines[70] = "m70 t70 often target\n"
     path.write_text(header + "".join(lines))
     with pytest.raises(FormatError, match=rf"scores\.txt:{71 + bool(header)}: "):
-        open_shards(path, format="wespeaker" if not header else None)
+        open_trials(path, format="wespeaker" if not header else None)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -169,24 +169,24 @@ def test_line_breaks_in_quotes_end_no_row(tmp_path):
     rows = [f'"m\n{k}","t ""{k}""\n\n",{k / 8},{"target" if k % 5 else "nontarget"}\n' for k in range(90)]
     header = "enroll,test,score,label\n"
     path.write_text(header + "".join(rows))
-    source = open_shards(path)
+    source = open_trials(path)
     assert source.n_rows == 90
     np.testing.assert_array_equal(gathered(source), in_memory([path])[0])
     rows[70] = rows[70].replace("8.75", "often")
     path.write_text(header + "".join(rows))
     with pytest.raises(FormatError, match=rf"scores\.csv:{2 + 4 * 70}: the score 'often'"):
-        open_shards(path)
+        open_trials(path)
     path.write_text(header + "".join(rows[:70]) + '"m,t,1,target\nm,t,1,target\n')
     with pytest.raises(FormatError, match=rf"scores\.csv:{2 + 4 * 70}: .*A quote has no end"):
-        open_shards(path)
+        open_trials(path)
 
 
 def test_compressed_parquet_and_arrow_streams(table, expected, tmp_path):
     pq.write_table(table, tmp_path / "one.parquet", row_group_size=11)
-    np.testing.assert_array_equal(gathered(open_shards(packed(tmp_path / "one.parquet", ".gz"))), expected)
+    np.testing.assert_array_equal(gathered(open_trials(packed(tmp_path / "one.parquet", ".gz"))), expected)
     with pa.OSFile(str(tmp_path / "one.arrows"), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table, max_chunksize=13)
-    np.testing.assert_array_equal(gathered(open_shards(tmp_path / "one.arrows")), expected)
+    np.testing.assert_array_equal(gathered(open_trials(tmp_path / "one.arrows")), expected)
 
 
 def test_a_full_disk_leaves_nothing(table, monkeypatch):
@@ -195,14 +195,14 @@ def test_a_full_disk_leaves_nothing(table, monkeypatch):
 
     monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
     with pytest.raises(OSError, match=r"no space for temporary files\. .*TMPDIR.*: '.*scratch"):
-        open_shards(table.to_reader())
+        open_trials(table.to_reader())
 
 
 def test_rows_of_what_was_copied_are_counted_from_its_beginning(table, monkeypatch):
     monkeypatch.setattr(writing, "ROWS", 10)
     score = [None if row == 37 else 0.5 for row in range(len(table))]
     at = table.column_names.index("score")
-    source = open_shards(table.set_column(at, "score", pa.array(score)).to_reader())
+    source = open_trials(table.set_column(at, "score", pa.array(score)).to_reader())
     with pytest.raises(FormatError, match=r"^scores, row 37: the score is missing"):
         gathered(source)
 
@@ -215,17 +215,17 @@ def test_columns_of_what_was_copied_can_be_named(table, tmp_path):
     with pa.OSFile(str(tmp_path / "one.arrows"), "wb") as sink, pa.ipc.new_stream(sink, renamed.schema) as stream:
         stream.write_table(renamed)
     for one in (packed(tmp_path / "one.parquet", ".bz2"), tmp_path / "one.arrows", csv(renamed, tmp_path / "one.csv")):
-        found = gathered(open_shards(one, columns=columns))
+        found = gathered(open_trials(one, columns=columns))
         np.testing.assert_allclose(found, expected, rtol=1e-6 if one.suffix == ".csv" else 0)  # text is of float32
 
 
 def test_streams_are_copied(table, tmp_path, monkeypatch):
     path = csv(table, tmp_path / "one.csv")
     with path.open("rb") as stream:
-        found = gathered(open_shards(stream))
+        found = gathered(open_trials(stream))
     np.testing.assert_array_equal(found, in_memory([path])[0])
     with packed(path, ".gz").open() as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        source = open_shards("-")
+        source = open_trials("-")
     np.testing.assert_array_equal(gathered(source), found)
     assert source.name == "standard input"

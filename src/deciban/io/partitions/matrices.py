@@ -16,12 +16,12 @@ from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import bare_name
 from deciban.io.matrices.named_matrix import only
 from deciban.io.matrices.numpy_files import as_labels, as_scores, refuse_nan
-from deciban.io.shards.layout import RowLayout, SpeakersAgree, Truth, source_of_rows
-from deciban.io.shards.meaning import BatchReading
-from deciban.io.shards.units import EachTrial, SpeakerLookup
+from deciban.io.partitions.layout import RowLayout, SpeakersAgree, Truth, source_of_rows
+from deciban.io.partitions.meaning import BatchReading
+from deciban.io.partitions.units import EachTrial, SpeakerLookup
 from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.trials.lists import PAIR
-from deciban.trials.sources import ShardSource
+from deciban.trials.sources import TrialSource
 from deciban.types import AnyArray, BoolArray
 
 CELLS = 1 << 20
@@ -306,7 +306,7 @@ PLACE = "place"
 
 def matrix_source(
     systems: Sequence[MatrixInput], key: MatrixInput | None, who: SpeakerLookup | None, how: BatchReading
-) -> ShardSource:
+) -> TrialSource:
     """Combine matrices of scores and their truth into a source.
 
     Parameters

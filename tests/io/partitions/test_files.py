@@ -11,9 +11,9 @@ import pytest
 
 from deciban.errors import FormatError
 from deciban.io import read_contents
-from deciban.io.shards import files as rows
-from deciban.io.shards import opening, writing
-from deciban.io.shards.opening import open_shards
+from deciban.io.partitions import files as rows
+from deciban.io.partitions import opening, writing
+from deciban.io.partitions.opening import open_trials
 from deciban.trials.sources import TrialFields
 from support.sources import gathered, trials
 
@@ -37,29 +37,29 @@ def test_damage_in_the_middle(folder):
     data[start : start + 40] = bytes(40)
     path.write_bytes(data)
     with pytest.raises(FormatError, match=r"part-2\.parquet, row group 1: damaged, or not Parquet"):
-        gathered(open_shards(folder))
+        gathered(open_trials(folder))
 
 
 def test_cut_off_files(folder):
     path = folder / "part-1.parquet"
     path.write_bytes(path.read_bytes()[:-300])
     with pytest.raises(FormatError, match=r"part-1\.parquet: (damaged|no Parquet)"):
-        open_shards(folder)
+        open_trials(folder)
 
 
 def test_other_columns(folder):
     table = trials(np.random.default_rng(7))
     pq.write_table(table.drop_columns("label"), folder / "part-9.parquet")
     with pytest.raises(FormatError, match=r"part-9\.parquet: has the columns .*part-0\.parquet"):
-        open_shards(folder)
+        open_trials(folder)
     words = pa.array(["1.5"] * len(table))
     pq.write_table(table.set_column(2, "score", words), folder / "part-9.parquet")
     with pytest.raises(
         FormatError, match=r"part-9\.parquet: column score contains text \(string\), .*contains numbers"
     ):
-        open_shards(folder)
+        open_trials(folder)
     pq.write_table(table.set_column(2, "score", table["score"].cast(pa.float64())), folder / "part-9.parquet")
-    assert open_shards(folder).is_double
+    assert open_trials(folder).is_double
 
 
 def test_two_columns_of_one_name(folder):
@@ -67,7 +67,7 @@ def test_two_columns_of_one_name(folder):
         table = pq.read_table(path)
         pq.write_table(table.append_column("score", table["score"]), path)
     with pytest.raises(FormatError, match=r"part-0\.parquet: two columns are called 'score'"):
-        open_shards(folder)
+        open_trials(folder)
 
 
 def test_nan_is_found_in_its_row(folder):
@@ -76,43 +76,43 @@ def test_nan_is_found_in_its_row(folder):
     values[47] = np.nan
     pq.write_table(table.set_column(2, "score", pa.array(values)), folder / "part-812.parquet", row_group_size=30)
     with pytest.raises(FormatError, match=r"part-812\.parquet, row group 1, row 17: the score is NaN"):
-        gathered(open_shards(folder))
+        gathered(open_trials(folder))
 
 
 def test_empty_shards_and_shards_of_one_class(folder):
-    table, expected = trials(np.random.default_rng(9)), gathered(open_shards(folder))
+    table, expected = trials(np.random.default_rng(9)), gathered(open_trials(folder))
     pq.write_table(table.slice(0, 0), folder / "part-7.parquet")
     pq.write_table(table.slice(0, 0), folder / "part-8.parquet")
-    np.testing.assert_array_equal(gathered(open_shards(folder)), expected)
+    np.testing.assert_array_equal(gathered(open_trials(folder)), expected)
     for label in ("target", "nontarget"):
         own = table.filter(pa.compute.equal(table["label"], label))
         pq.write_table(own, folder / f"only-{label}.parquet")
-    assert len(gathered(open_shards(folder))) == len(expected) + len(table)
+    assert len(gathered(open_trials(folder))) == len(expected) + len(table)
     for path in folder.iterdir():
         pq.write_table(table.slice(0, 0), path)
     with pytest.raises(FormatError, match="contains no trial"):
-        open_shards(folder)
+        open_trials(folder)
 
 
 def test_copies_are_refused(folder):
     shutil.copy(folder / "part-1.parquet", folder / "part-8.parquet")
     with pytest.raises(FormatError, match=r"part-8\.parquet: the same content as .*part-1\.parquet"):
-        open_shards(folder)
+        open_trials(folder)
     (folder / "part-8.parquet").unlink()
     (folder / "part-8.parquet").symlink_to(folder / "part-1.parquet")
     with pytest.raises(FormatError, match="read twice"):
-        open_shards(folder)
+        open_trials(folder)
 
 
 def test_links_to_nowhere_are_not_overlooked(folder):
     (folder / "part-9.parquet").symlink_to(folder / "lost.parquet")
     with pytest.raises(FormatError, match=r"part-9\.parquet: a broken link"):
-        open_shards(folder)
+        open_trials(folder)
 
 
 @pytest.mark.parametrize("how", ["touched", "written", "gone"])
 def test_changes_between_passes(folder, how):
-    source = open_shards(folder)
+    source = open_trials(folder)
     gathered(source)
     path = folder / "part-3.parquet"
     if how == "touched":
@@ -127,7 +127,7 @@ def test_changes_between_passes(folder, how):
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_change_during_a_read_is_no_damage_and_not_taken_for_whole(folder, monkeypatch, fails):
-    source, read = open_shards(folder), rows.FileRows._read
+    source, read = open_trials(folder), rows.FileRows._read
 
     def changing(self, columns):
         found = read(self, columns)
@@ -145,19 +145,19 @@ def test_a_change_during_a_read_is_no_damage_and_not_taken_for_whole(folder, mon
 def test_files_that_hold_nothing_or_something_else_are_named_with_the_way_out(folder):
     (folder / "part-9.parquet").write_bytes(b"")
     with pytest.raises(FormatError, match=r"part-9\.parquet: the file is empty .* remove it"):
-        open_shards(folder)
+        open_trials(folder)
     (folder / "part-9.parquet").write_text("read me")
     with pytest.raises(FormatError, match=r"part-9\.parquet: not a Parquet file.* Remove it"):
-        open_shards(folder)
+        open_trials(folder)
 
 
 def test_large_row_groups_are_cut(folder, monkeypatch):
     whole = trials(np.random.default_rng(20), n=200)
     pq.write_table(whole, folder / "part-5.parquet")
-    expected = gathered(open_shards(folder))
+    expected = gathered(open_trials(folder))
     monkeypatch.setattr(opening, "MOST_ROWS", 100)
     monkeypatch.setattr(writing, "ROWS", 64)
-    source = open_shards(folder)
+    source = open_trials(folder)
     np.testing.assert_array_equal(gathered(source), expected)
     assert max(one.n_rows for one in source.partitions) <= 100
     assert any(one.name.endswith("part-5.parquet, rows 0 to 63") for one in source.partitions)
@@ -166,19 +166,19 @@ def test_large_row_groups_are_cut(folder, monkeypatch):
 
 def test_a_column_without_any_value_has_the_type_of_other_files(folder):
     """Of type null in the file that comes first, and in the last one."""
-    expected = gathered(open_shards(folder))
+    expected = gathered(open_trials(folder))
     table = trials(np.random.default_rng(21))
     for name in ("part-.parquet", "part-9.parquet"):
         own = table.slice(len(name), 20)
         pq.write_table(own.set_column(4, "gender", pa.nulls(20)), folder / name)
-    source = open_shards(folder)
+    source = open_trials(folder)
     assert source.n_rows == len(expected) + 40
-    assert len(gathered(open_shards(folder, where={"gender": ["f", "m"]}))) == len(expected)
+    assert len(gathered(open_trials(folder, where={"gender": ["f", "m"]}))) == len(expected)
     for name in ("part-.parquet", "part-9.parquet"):
         own = pq.read_table(folder / name)
         pq.write_table(own.set_column(2, "score", pa.nulls(20)), folder / name)
         with pytest.raises(FormatError, match=rf"{name}, row group 0, row 0: the score is missing"):
-            gathered(open_shards(folder))
+            gathered(open_trials(folder))
         (folder / name).unlink()
 
 
@@ -232,5 +232,5 @@ def _at_once(path):
 
 
 def _in_batches(path):
-    for partition in open_shards(path, find_speakers=True).partitions:
+    for partition in open_trials(path, find_speakers=True).partitions:
         partition.read(TrialFields((0,), truth=True, names=True))

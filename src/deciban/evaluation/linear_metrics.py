@@ -1,4 +1,4 @@
-"""Two-class metrics as costs of cells, and notes on their intervals."""
+"""Two-class metrics as costs of bins, and notes on their intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, S
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts
 from deciban.core.resampling.unit_counts import Table, UnitCounts, cumulated
 from deciban.evaluation.metrics import RuleCosts, decision_metrics
-from deciban.evaluation.uncertainty import Figure, LimitedRate
+from deciban.evaluation.uncertainty import LimitedRate, MetricKey
 from deciban.metrics.costs import own_costs
 from deciban.types import CountArray, FloatArray, FloatPair, IntArray
 
@@ -38,18 +38,18 @@ OF_THRESHOLDS, OF_MAPS = 1.0, 2.0 / 3.0
 
 
 Least: TypeAlias = Callable[[BestDecisions], FloatArray]
-"""Function that returns the costs (2, n_tables, n_cells) of the best decisions for some trials."""
+"""Function that returns the costs (2, n_tables, n_bins) of the best decisions for some trials."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearFigure:
-    """A metric as the sum of class means of cell costs.
+class LinearMetric:
+    """A metric as the sum of class means of bin costs.
 
     Attributes
     ----------
-    name : Figure
+    name : MetricKey
     value : float
-    costs : (2, n_cells) array, or 0
+    costs : (2, n_bins) array, or 0
         The part that does not depend on the best decisions.
     scale : {"log", "logit", "identity", "complement"}
     nothing_seen : NothingSeen or None
@@ -68,7 +68,7 @@ class LinearFigure:
         The class of a limited error rate, 0 for targets, and its limit; the limit sets the threshold.
     """
 
-    name: Figure
+    name: MetricKey
     value: float
     costs: FloatArray | float
     scale: Scale = "log"
@@ -87,11 +87,11 @@ class LinearFigure:
         return not self.sums and (is_mean or self.scale == "identity")
 
     def costs_by(self, best: BestDecisions) -> FloatArray:
-        """Return costs of cells, (2, n_tables, n_cells), with the decisions that are best for each table of trials."""
+        """Return costs of bins, (2, n_tables, n_bins), with the decisions that are best for each table of trials."""
         fixed = self.costs[:, None] if isinstance(self.costs, np.ndarray) else self.costs
         return np.asarray(fixed if self.least is None else fixed + self.least(best))
 
-    def estimate(self, variance: ClassVariances[Figure], shift: float | None) -> Estimate:
+    def estimate(self, variance: ClassVariances[MetricKey], shift: float | None) -> Estimate:
         """Return the metric with its standard error, and with its correction for new units if that is known."""
         corrected = None if shift is None else min(max(self.value + shift, self.limits[0]), self.limits[1])
         return variance.estimate(
@@ -115,8 +115,8 @@ class LinearFigure:
         return LimitedRate(("fnmr", "fmr")[kind], limit, limit * numbers[0]) if numbers else None
 
 
-class FiguresOfEvaluation:
-    """All metrics of an evaluation, as costs of cells.
+class MetricsOfEvaluation:
+    """All metrics of an evaluation, as costs of bins.
 
     Parameters
     ----------
@@ -131,35 +131,35 @@ class FiguresOfEvaluation:
     def __init__(self, summary: Summary, found: Evaluation, costs: LinearCosts, n_units: tuple[int, int]) -> None:
         self.summary, self.found, self.costs, self.n_units = summary, found, costs, n_units
 
-    def __iter__(self) -> Iterator[LinearFigure]:
+    def __iter__(self) -> Iterator[LinearMetric]:
         """Iterate over the metrics that are finite and have finite squares."""
         parts = (self._ranks, self._rules, self._told, self._points, self._errors, self._requested)
         return (one for part in parts for one in part() if abs(one.value) <= LARGEST)
 
-    def _rate(self, name: Figure, value: float, costs: FloatArray, kind: int) -> LinearFigure:
-        return LinearFigure(name, value, costs, "logit", limits=(0.0, 1.0), sums=(ClassRate(kind, 1.0, value),))
+    def _rate(self, name: MetricKey, value: float, costs: FloatArray, kind: int) -> LinearMetric:
+        return LinearMetric(name, value, costs, "logit", limits=(0.0, 1.0), sums=(ClassRate(kind, 1.0, value),))
 
-    def _both_rates(self, miss: str, false_alarm: str, k: int, errors: Any, threshold: float) -> Iterator[LinearFigure]:
+    def _both_rates(self, miss: str, false_alarm: str, k: int, errors: Any, threshold: float) -> Iterator[LinearMetric]:
         """Yield the miss rate and the false-alarm rate at a fixed threshold."""
         yield self._rate((miss, k), errors.p_miss, self.costs.rates(threshold, 1.0, 0.0), 0)
         yield self._rate((false_alarm, k), errors.p_fa, self.costs.rates(threshold, 0.0, 1.0), 1)
 
-    def _ranks(self) -> Iterator[LinearFigure]:
+    def _ranks(self) -> Iterator[LinearMetric]:
         found, total, half = self.found, float(self.summary.n_non), (0.0, 0.5)
         ratio = float(self.summary.n_tar) / total
         least, sums = crossing_of(self.costs.rocch, 1.0, self.n_units)
-        yield LinearFigure("eer", found.eer, 0.0, "logit", None, least, half, sums=sums)
+        yield LinearMetric("eer", found.eer, 0.0, "logit", None, least, half, sums=sums)
         area = NothingSeen(min(self.n_units), below=float(found.auc >= 1.0 - ROUNDING))
-        yield LinearFigure("auc", found.auc, self.costs.auc(), "logit", area, limits=(0.0, 1.0))
+        yield LinearMetric("auc", found.auc, self.costs.auc(), "logit", area, limits=(0.0, 1.0))
         least, sums = crossing_of(self.costs.rocch, ratio, self.n_units, total)
-        yield LinearFigure("prbep", found.prbep, 0.0, "log", None, least, sums=sums)
+        yield LinearMetric("prbep", found.prbep, 0.0, "log", None, least, sums=sums)
 
     @property
     def _unbounded(self) -> NothingSeen:
         """Information on costs that may be infinite."""
         return NothingSeen(min(self.n_units), math.inf)
 
-    def _rules(self) -> Iterator[LinearFigure]:
+    def _rules(self) -> Iterator[LinearMetric]:
         found, bits = self.found, linearised.bits_at(0.0)
         entropy = NothingSeen(min(self.n_units), is_entropy=True) if found.min_cllr <= ROUNDING else None
         values = found.cllr, found.min_cllr, found.calibration_loss
@@ -168,34 +168,34 @@ class FiguresOfEvaluation:
 
     def _calibrated(
         self,
-        names: Sequence[Figure],
+        names: Sequence[MetricKey],
         values: Sequence[float],
         total: FloatArray,
-        costs: linearised.CellCosts,
+        costs: linearised.BinCosts,
         nothing_seen: NothingSeen | None,
         *,
         limits: tuple[float, float] = (0.0, math.inf),
-    ) -> Iterator[LinearFigure]:
+    ) -> Iterator[LinearMetric]:
         """Yield a mean cost, its minimum after calibration, and their difference."""
         unbounded, least = self._unbounded, partial(BestDecisions.cost_of, costs=costs)
-        yield LinearFigure(names[0], values[0], total, "log", unbounded)
-        yield LinearFigure(names[1], values[1], 0.0, "log", nothing_seen, least, limits, OF_MAPS)
+        yield LinearMetric(names[0], values[0], total, "log", unbounded)
+        yield LinearMetric(names[1], values[1], 0.0, "log", nothing_seen, least, limits, OF_MAPS)
         lost = partial(_minus, least)
-        yield LinearFigure(names[2], values[2], total, "identity", unbounded, lost, rate=OF_MAPS)
+        yield LinearMetric(names[2], values[2], total, "identity", unbounded, lost, rate=OF_MAPS)
 
-    def _told(self) -> Iterator[LinearFigure]:
+    def _told(self) -> Iterator[LinearMetric]:
         for k, one in enumerate(self.found.information_at):
             log_odds = math.log(one.prior[0]) - math.log(one.prior[1])
-            unknown = _constant_costs(one.entropy, log_odds, self.costs.cells.n_cells)
+            unknown = _constant_costs(one.entropy, log_odds, self.costs.bins.n_bins)
             bits, top = linearised.bits_at(log_odds), (-math.inf, one.entropy)
             actual = unknown - self.costs.of_means(bits)
-            yield LinearFigure(("information", k), one.delivered, actual, "complement", limits=top)
+            yield LinearMetric(("information", k), one.delivered, actual, "complement", limits=top)
             if one.available is not None:
                 lost = partial(_minus, partial(BestDecisions.cost_of, costs=bits))
                 limits = (0.0, one.entropy)
-                yield LinearFigure(("available", k), one.available, unknown, "complement", None, lost, limits, OF_MAPS)
+                yield LinearMetric(("available", k), one.available, unknown, "complement", None, lost, limits, OF_MAPS)
 
-    def _points(self) -> Iterator[LinearFigure]:
+    def _points(self) -> Iterator[LinearMetric]:
         act, points = [], self.found.operating_points
         sums: dict[str, list[ClassRate]] = {"act_dcf": [], "min_dcf": []}
         all_odds = [-point.threshold for point in points]
@@ -209,31 +209,31 @@ class FiguresOfEvaluation:
                     replace(one, weight=one.weight / len(points), of=(name, k), own_weight=one.weight) for one in rates
                 ]
             least = partial(BestDecisions.dcf, log_odds=log_odds)
-            yield LinearFigure(("act_dcf", k), point.act_dcf, act[-1], "log", sums=fixed)
-            yield LinearFigure(("min_dcf", k), point.min_dcf, 0.0, "logit", None, least, (0.0, 1.0), sums=best)
+            yield LinearMetric(("act_dcf", k), point.act_dcf, act[-1], "log", sums=fixed)
+            yield LinearMetric(("min_dcf", k), point.min_dcf, 0.0, "logit", None, least, (0.0, 1.0), sums=best)
             yield from self._both_rates("p_miss", "p_fa", k, point, point.threshold)
         fixed, best = (tuple(sums[name]) for name in ("act_dcf", "min_dcf"))
-        yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, np.mean(act, axis=0), "log", sums=fixed)
-        mean = LinearFigure("mean_min_dcf", self.found.mean_min_dcf, 0.0, "logit", limits=(0.0, 1.0), sums=best)
+        yield LinearMetric("mean_act_dcf", self.found.mean_act_dcf, np.mean(act, axis=0), "log", sums=fixed)
+        mean = LinearMetric("mean_min_dcf", self.found.mean_min_dcf, 0.0, "logit", limits=(0.0, 1.0), sums=best)
         yield replace(mean, least=lambda best: np.mean([best.dcf(log_odds) for log_odds in all_odds], axis=0))
 
-    def _errors(self) -> Iterator[LinearFigure]:
+    def _errors(self) -> Iterator[LinearMetric]:
         found, rates = self.found, self.costs.rates
-        bounds = evidence_bounds(np.array(self.summary.figures.factors))
+        bounds = evidence_bounds(np.array(self.summary.metrics.factors))
         for k, (one, bound) in enumerate(zip(found.misleading, bounds.tolist(), strict=True)):
             yield self._rate(("misleading_tar", k), one.p_tar, rates(-bound, 1.0, 0.0), 0)
             yield self._rate(("misleading_non", k), one.p_non, rates(float(beyond(bounds)[k]), 0.0, 1.0), 1)
 
-    def _requested(self) -> Iterator[LinearFigure]:
+    def _requested(self) -> Iterator[LinearMetric]:
         asked, costs = self.found.requested, self.costs
         least, crossing = crossing_of(self.costs.rocch, 1.0, self.n_units)
         for name, value in asked.eer_conventions.items():
             # Conventions differ by less than one trial, so their derivatives are the same.
             at = "eer_conventions", name
             yield (
-                LinearFigure(at, value, 0.0, "logit", None, least, (0.0, 0.5), sums=crossing)
+                LinearMetric(at, value, 0.0, "logit", None, least, (0.0, 0.5), sums=crossing)
                 if name == "rocch"
-                else LinearFigure(
+                else LinearMetric(
                     at, value, least(costs.best)[:, 0], "logit", limits=(0.0, 1.0), sums=crossing, also=self.found.eer
                 )
             )
@@ -243,14 +243,14 @@ class FiguresOfEvaluation:
             weights = costs.limited(kind, threshold, self.n_units)
             sums = _rates(weights, errors.p_miss, errors.p_fa)
             place, limit = costs.rates(threshold, *weights), (kind, limited.limit)
-            yield LinearFigure(
+            yield LinearMetric(
                 ("rates_at", k), limited.rate, place, "logit", limits=(0.0, 1.0), sums=sums, limited=limit
             )
         for k, at_threshold in enumerate(asked.at_thresholds):
             threshold, errors = at_threshold.errors.threshold, at_threshold.errors
             yield from self._both_rates("at_thresholds_p_miss", "at_thresholds_p_fa", k, errors, threshold)
             halves, sums = costs.rates(threshold, 0.5, 0.5), _rates((0.5, 0.5), errors.p_miss, errors.p_fa)
-            yield LinearFigure(("at_thresholds_hter", k), errors.hter, halves, "logit", limits=(0.0, 1.0), sums=sums)
+            yield LinearMetric(("at_thresholds_hter", k), errors.hter, halves, "logit", limits=(0.0, 1.0), sums=sums)
         for k, scores in enumerate(asked.posterior_scores):
             log_odds = math.log(scores.p_target) - math.log1p(-scores.p_target)
             for name, one, of in (
@@ -258,17 +258,17 @@ class FiguresOfEvaluation:
                 ("brier", scores.brier, linearised.brier_costs_at),
             ):
                 names = [(name, k), (f"{name}_discrimination_loss", k), (f"{name}_calibration_loss", k)]
-                values, by_cell = ((one.total, one.discrimination_loss, one.calibration_loss), of(log_odds))
-                yield from self._calibrated(names, values, costs.of_means(by_cell), by_cell, self._unbounded)
+                values, by_bin = ((one.total, one.discrimination_loss, one.calibration_loss), of(log_odds))
+                yield from self._calibrated(names, values, costs.of_means(by_bin), by_bin, self._unbounded)
         for k, by_rule in enumerate(asked.rule_costs):
             yield from self._by_rule(k, by_rule)
         for of_classifier in asked.classifier:
             yield from self._classifier(of_classifier)
-        for (name, value), (_, own) in zip(self.found.own, self.summary.figures.own, strict=True):
-            by_cell = partial(_own_costs, own_costs(name, own, 0), own_costs(name, own, 1))
-            yield LinearFigure(name, value, costs.of_means(by_cell), "log", self._unbounded)
+        for (name, value), (_, own) in zip(self.found.own, self.summary.metrics.own, strict=True):
+            by_bin = partial(_own_costs, own_costs(name, own, 0), own_costs(name, own, 1))
+            yield LinearMetric(name, value, costs.of_means(by_bin), "log", self._unbounded)
 
-    def _classifier(self, found: Mapping[str, float]) -> Iterator[LinearFigure]:
+    def _classifier(self, found: Mapping[str, float]) -> Iterator[LinearMetric]:
         """Yield metrics of classifier papers, at the given share of targets; binned errors have no intervals."""
         share, step = found["p_target"], 1e-6
         log_odds = float(logit(share))
@@ -281,13 +281,13 @@ class FiguresOfEvaluation:
             is_signed = name in ("matthews", "youden")
             scale: Scale = "identity" if is_signed else "logit"
             limits = (-1.0, 1.0) if is_signed else (0.0, 1.0)
-            yield LinearFigure((name, 0), found[name], self.costs.rates(-log_odds, *slopes), scale, limits=limits)
+            yield LinearMetric((name, 0), found[name], self.costs.rates(-log_odds, *slopes), scale, limits=limits)
         precision = self.costs.average_precision()
-        yield LinearFigure(("average_precision", 0), found["average_precision"], precision, "logit", limits=(0.0, 1.0))
+        yield LinearMetric(("average_precision", 0), found["average_precision"], precision, "logit", limits=(0.0, 1.0))
         for name, of in (("sample_log_loss", linearised.log_costs_at), ("sample_brier", linearised.brier_costs_at)):
-            yield LinearFigure((name, 0), found[name], self.costs.of_means(of(log_odds)), "log", self._unbounded)
+            yield LinearMetric((name, 0), found[name], self.costs.of_means(of(log_odds)), "log", self._unbounded)
 
-    def _by_rule(self, k: int, found: RuleCosts) -> Iterator[LinearFigure]:
+    def _by_rule(self, k: int, found: RuleCosts) -> Iterator[LinearMetric]:
         rule, named, log_odds = found.rule, found.to_dict(), float(logit(found.p_target))
         costs = partial(_costs_by_rule, rule, log_odds=log_odds)
         total, unknown_cost = self._total_by_rule(rule, log_odds, costs), named["default"]
@@ -297,11 +297,11 @@ class FiguresOfEvaluation:
         parts = "cost", "minimum", "calibration_loss"
         names, values = [(f"rule_{part}", k) for part in parts], [named[part] for part in parts]
         yield from self._calibrated(names, values, total, costs, unseen, limits=(0.0, unknown_cost))
-        unknown, top = _constant_costs(unknown_cost, log_odds, self.costs.cells.n_cells), (-math.inf, unknown_cost)
-        yield LinearFigure(("rule_information", k), named["information"], unknown - total, "complement", limits=top)
+        unknown, top = _constant_costs(unknown_cost, log_odds, self.costs.bins.n_bins), (-math.inf, unknown_cost)
+        yield LinearMetric(("rule_information", k), named["information"], unknown - total, "complement", limits=top)
 
-    def _total_by_rule(self, rule: ThresholdRule, log_odds: float, costs: linearised.CellCosts) -> FloatArray:
-        """Return costs of cells whose class means add up to the cost; exact at the thresholds of a rule."""
+    def _total_by_rule(self, rule: ThresholdRule, log_odds: float, costs: linearised.BinCosts) -> FloatArray:
+        """Return costs of bins whose class means add up to the cost; exact at the thresholds of a rule."""
         if not len(rule.jumps(log_odds)):
             return self.costs.of_means(costs)
         p, eta, weights = float(expit(log_odds)), rule.eta, rule.values
@@ -334,10 +334,10 @@ def _costs_by_rule(rule: ThresholdRule, tar: FloatArray, non: FloatArray, *, log
     return np.stack(both)
 
 
-def _constant_costs(entropy: float, log_odds: float, n_cells: int) -> FloatArray:
-    """Return costs (2, n_cells) of targets and non-targets whose means add up to an entropy for any scores."""
+def _constant_costs(entropy: float, log_odds: float, n_bins: int) -> FloatArray:
+    """Return costs (2, n_bins) of targets and non-targets whose means add up to an entropy for any scores."""
     shares = np.array([[expit(log_odds)], [expit(-log_odds)]])
-    return np.repeat(shares * entropy, n_cells, axis=1)
+    return np.repeat(shares * entropy, n_bins, axis=1)
 
 
 def crossing_of(
@@ -372,13 +372,13 @@ class WithoutGroups:
 
     Attributes
     ----------
-    shifts : (n_figures,) array
+    shifts : (n_metrics,) array
         Correction of each minimum for new units.
     group : (n_units,) int array
-    costs : pair of (n_groups, n_cells, n_figures) arrays
+    costs : pair of (n_groups, n_bins, n_metrics) arrays
         Costs of one target and one non-target by the best decisions without each group, minus the mean over the
         held-out trials, as shares of all trials of their class.
-    own : pair of (n_groups, n_cells) arrays
+    own : pair of (n_groups, n_bins) arrays
         Targets and non-targets of each group.
     best : BestDecisions
         Best decisions without each group, for other trials.
@@ -394,17 +394,17 @@ class WithoutGroups:
     totals: tuple[float, float]
 
     @classmethod
-    def of(cls, figures: Sequence[LinearFigure], tar: UnitCounts, non: UnitCounts, costs: LinearCosts) -> Self | None:
+    def of(cls, metrics: Sequence[LinearMetric], tar: UnitCounts, non: UnitCounts, costs: LinearCosts) -> Self | None:
         """Leave out groups of units in turn.
 
         Return None if a group has all trials of a class, or if there are fewer than two groups.
 
         Parameters
         ----------
-        figures : sequence of LinearFigure
+        metrics : sequence of LinearMetric
             The metrics that are minima.
         tar, non : UnitCounts
-            Counts of all trials, in the same cells.
+            Counts of all trials, in the same bins.
         costs : LinearCosts
             Costs of all trials.
         """
@@ -414,7 +414,7 @@ class WithoutGroups:
         if n_groups < 2 or not all(counts.any(axis=1).all() for counts in left):
             return None
         best = BestDecisions.of(*left)
-        shifts, held_out = chosen_without(figures, costs, (tar.in_cells, non.in_cells), left, best)
+        shifts, held_out = chosen_without(metrics, costs, (tar.in_bins, non.in_bins), left, best)
         means = [_sums(counts, of_class).sum(axis=0) for counts, of_class in zip(own, held_out, strict=True)]
         totals = (tar.total, non.total)
         shares = [
@@ -431,16 +431,16 @@ class WithoutGroups:
         )
 
     def influence(self, part: slice, of_tar: Table, of_non: Table, factors: FloatPair) -> FloatArray:
-        """Return influences of the units of a block on each minimum, (n, n_figures), by decisions made without them.
+        """Return influences of the units of a block on each minimum, (n, n_metrics), by decisions made without them.
 
         Parameters
         ----------
         part : slice
             The units.
-        of_tar, of_non : (n, n_cells) arrays or sparse matrices
+        of_tar, of_non : (n, n_bins) arrays or sparse matrices
             Their trials.
         factors : pair of (n_units,) arrays
-            Small-sample factors of influences through each class: `TrialsInCells.small_sample`.
+            Small-sample factors of influences through each class: `BinnedTrials.small_sample`.
         """
         group = self.group[part]
         found = np.zeros((len(group), len(self.shifts)))
@@ -453,7 +453,7 @@ class WithoutGroups:
     def means_below(self, at: IntArray) -> FloatPair:
         """Return the shares of both classes below the thresholds that were chosen without them, (n_places,) each.
 
-        ``at`` is the number of cells below the best thresholds without each group, (n_groups, n_places).
+        ``at`` is the number of bins below the best thresholds without each group, (n_groups, n_places).
         """
         tar, non = (
             np.take_along_axis(cumulated(counts.T), at.T, axis=0).sum(axis=1) / counts.sum() for counts in self.own
@@ -476,7 +476,7 @@ class WithoutGroups:
         weights : pair of (n_places,) arrays
             Weights of misses and of false alarms.
         factors : pair of (n,) arrays
-            Small-sample factors of influences through each class: `TrialsInCells.small_sample`.
+            Small-sample factors of influences through each class: `BinnedTrials.small_sample`.
         """
         shares = []
         for table, mean, weight, total, factor in zip(below, means, weights, self.totals, factors, strict=True):
@@ -488,7 +488,7 @@ class WithoutGroups:
 
 
 def chosen_without(
-    figures: Sequence[LinearFigure],
+    metrics: Sequence[LinearMetric],
     costs: LinearCosts,
     whole: tuple[CountArray, CountArray],
     left: tuple[CountArray, CountArray],
@@ -498,32 +498,32 @@ def chosen_without(
 
     Parameters
     ----------
-    figures : sequence of LinearFigure
+    metrics : sequence of LinearMetric
         The metrics that are minima.
     costs : LinearCosts
         Costs of all trials.
-    whole : pair of (n_cells,) arrays
-        All targets and non-targets in the cells.
-    left : pair of (n_groups, n_cells) arrays
+    whole : pair of (n_bins,) arrays
+        All targets and non-targets in the bins.
+    left : pair of (n_groups, n_bins) arrays
         Targets and non-targets without each group, in the unit of the costs.
     best : BestDecisions, optional
         Best decisions for ``left``, if known.
 
     Returns
     -------
-    shifts : (n_figures,) array
-    held_out : (2, n_groups, n_cells, n_figures) array
+    shifts : (n_metrics,) array
+    held_out : (2, n_groups, n_bins, n_metrics) array
     """
     best = BestDecisions.of(*left) if best is None else best
-    all_of_them = _minima(figures, costs.best, whole)
-    rates = np.array([one.rate for one in figures])
-    shifts = shifts_of(all_of_them[0], _minima(figures, best, left), rates)
+    all_of_them = _minima(metrics, costs.best, whole)
+    rates = np.array([one.rate for one in metrics])
+    shifts = shifts_of(all_of_them[0], _minima(metrics, best, left), rates)
     best = best.bounded(*costs.one_trial)
-    return shifts, np.stack([one.costs_by(best) for one in figures], axis=-1)
+    return shifts, np.stack([one.costs_by(best) for one in metrics], axis=-1)
 
 
 def shifts_of(whole: FloatArray, parts: FloatArray, rates: FloatArray | float) -> FloatArray:
-    """Return the correction of minima, (n_figures,), from the minima without each group, (n_groups, ...).
+    """Return the correction of minima, (n_metrics,), from the minima without each group, (n_groups, ...).
 
     A minimum is never too high, and the rest after its removal is never too low.
 
@@ -537,13 +537,13 @@ def shifts_of(whole: FloatArray, parts: FloatArray, rates: FloatArray | float) -
     return np.where(whole >= 0.0, np.maximum(shifts, 0.0), np.minimum(shifts, 0.0))
 
 
-def _minima(figures: Sequence[LinearFigure], best: BestDecisions, counts: tuple[CountArray, CountArray]) -> FloatArray:
-    """Return mean costs of the best decisions for each table, in the same table, (n_tables, n_figures)."""
-    costs = np.stack([one.least(best) for one in figures if one.least is not None], axis=-1)
+def _minima(metrics: Sequence[LinearMetric], best: BestDecisions, counts: tuple[CountArray, CountArray]) -> FloatArray:
+    """Return mean costs of the best decisions for each table, in the same table, (n_tables, n_metrics)."""
+    costs = np.stack([one.least(best) for one in metrics if one.least is not None], axis=-1)
     tables = [np.atleast_2d(one) for one in counts]
     return np.asarray(sum(_sums(one, own) / one.sum(axis=1)[:, None] for one, own in zip(tables, costs, strict=True)))
 
 
 def _sums(counts: CountArray, costs: FloatArray) -> FloatArray:
-    """Return the total cost of the trials of each table, (n_tables, n_figures)."""
+    """Return the total cost of the trials of each table, (n_tables, n_metrics)."""
     return np.asarray(np.matmul(counts[:, None, :].astype(np.float64), costs)[:, 0])

@@ -27,10 +27,10 @@ from deciban.errors import FormatError, teller
 from deciban.io.columns.columnar import TableRules, table_of
 from deciban.io.columns.values import Rows, RowTable, require_alike
 from deciban.io.formats import BinaryFormat, ContentKind, Contents, InputOptions, bare_name, only_format_errors
+from deciban.io.partitions.files import TableFile, is_columnar, open_files, table_files
+from deciban.io.partitions.meaning import BatchReading
 from deciban.io.reader import lines_again, name_of_both, read_input
 from deciban.io.recognition import OpenedFile, Recognized, is_stream, recognize
-from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
-from deciban.io.shards.meaning import BatchReading
 from deciban.io.source import Source, TwoFiles, as_file
 from deciban.io.text import reader
 from deciban.io.text.reader import TextBlocks, parse_blocks

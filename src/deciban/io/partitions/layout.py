@@ -20,13 +20,13 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.columns import values as cells
 from deciban.io.formats import RowError
-from deciban.io.shards.units import EachTrial, SpeakerLookup, UnitsOf, keys_of_sides
+from deciban.io.partitions.units import EachTrial, SpeakerLookup, UnitsOf, keys_of_sides
 from deciban.io.source import other_file
 from deciban.trials import SegmentQuality, Trials
 from deciban.trials.joining.matching import require_one_length
 from deciban.trials.lists import as_text
 from deciban.trials.names import encode
-from deciban.trials.sources import Chunk, ShardSource, SourcePartition, TrialFields
+from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 from deciban.trials.tables import LOG_10, texts_alike
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -315,7 +315,7 @@ class RowLayout:
         return list(dict.fromkeys([*of_scores, *self.where, *of_fields]))
 
     def _fields(self, wanted: TrialFields) -> dict[str, tuple[Sequence[str], Callable[[pa.Table, int], Any]]]:
-        """Return, for each further field of a chunk, its columns, and the function of a table and its first row."""
+        """Return, for each further field of a batch, its columns, and the function of a table and its first row."""
         named, split, held_out = [*self.named.values()], [*self.conditions.values()], self.groups or ()
         is_measured = bool(wanted.quality) and self.quality is not None
         found: dict[str, tuple[object, Sequence[str], Callable[[pa.Table, int], Any]]] = {
@@ -329,7 +329,7 @@ class RowLayout:
         }
         return {field: (columns, make) for field, (is_wanted, columns, make) in found.items() if is_wanted}
 
-    def chunk(self, table: pa.Table, wanted: TrialFields, rows: cells.Rows, start: int = 0) -> Chunk:
+    def batch(self, table: pa.Table, wanted: TrialFields, rows: cells.Rows, start: int = 0) -> Batch:
         """Return the trials of rows, given their columns; ``start`` is the index of the first row.
 
         Raises
@@ -344,7 +344,7 @@ class RowLayout:
 
         scores = tuple(at(self.scores[k], self._scores, table, k) for k in wanted.systems)
         fields = {name: at(columns, make, table, start) for name, (columns, make) in self._fields(wanted).items()}
-        found = Chunk(scores, **fields)
+        found = Batch(scores, **fields)
         if not self.where:
             return found
         chosen = at([*self.where], lambda: [rows_with(table.column(name), has) for name, has in self.where.items()])
@@ -445,15 +445,15 @@ class TrialRows(SourcePartition):
     n_rows: int
     start: int
 
-    def read(self, wanted: TrialFields) -> Chunk:
+    def read(self, wanted: TrialFields) -> Batch:
         """See `SourcePartition.read`."""
-        return self.layout.chunk(self.rows.table(self.layout.columns(wanted)), wanted, self.rows, self.start)
+        return self.layout.batch(self.rows.table(self.layout.columns(wanted)), wanted, self.rows, self.start)
 
 
-def source_of_rows(rows: Sequence[cells.Rows], layout: RowLayout, **about: Any) -> ShardSource:
+def source_of_rows(rows: Sequence[cells.Rows], layout: RowLayout, **about: Any) -> TrialSource:
     """Return rows as a source; ``about`` are its other attributes."""
     starts = accumulate((one.n_rows for one in rows), initial=0)
-    return ShardSource(
+    return TrialSource(
         partitions=tuple(
             TrialRows(one, layout, one.name, one.n_rows, start) for one, start in zip(rows, starts, strict=False)
         ),

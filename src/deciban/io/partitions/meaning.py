@@ -14,9 +14,9 @@ from deciban.io.columns.columnar import Roles, kinds_of
 from deciban.io.columns.headers import words_of_columns
 from deciban.io.columns.values import RowTable, settled
 from deciban.io.formats import ContentKind, InputOptions
+from deciban.io.partitions import layout
+from deciban.io.partitions.units import EachTrial, SpeakerLookup, UnitsOf
 from deciban.io.recognition import JoinOptions
-from deciban.io.shards import layout
-from deciban.io.shards.units import EachTrial, SpeakerLookup, UnitsOf
 from deciban.trials.joining import Renaming
 from deciban.trials.joining.matching import check_policies
 from deciban.trials.lists import PAIR

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling.units import keys_of
 from deciban.io.formats import RowError
-from deciban.io.shards import units as names_of_partitions
-from deciban.io.shards.units import keys_of_sides
+from deciban.io.partitions import units as names_of_partitions
+from deciban.io.partitions.units import keys_of_sides
 from deciban.trials.units import keys_of_trials
 
 NOTHING_KNOWN = names_of_partitions._known

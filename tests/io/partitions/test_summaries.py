@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.io.summary_files import ShardRecord, SummaryHead, count_rows, summary_source, write_summary
+from deciban.io.summary_files import PartitionRecord, SummaryHead, count_rows, summary_source, write_summary
 from deciban.trials.sources import TrialFields
 
 SCORES, LABELS = np.array([2.0, -1.0, 2.0, 2.0, 0.5]), np.array([True, False, True, False, False])
@@ -12,7 +12,7 @@ ALL = TrialFields((0,), truth=True, units=True, weight=True, names=True)
 
 def written(path, units="trials", more=None, **about):
     """A summary of five trials in a file."""
-    shard = ShardRecord(path.name, 5, (3, 2), path.name * 4)
+    shard = PartitionRecord(path.name, 5, (3, 2), path.name * 4)
     table = count_rows({"score": SCORES, "label": LABELS, **(more or {})})
     write_summary(SummaryHead(("score",), (), (shard,), units, **about), [table], path)
     return path

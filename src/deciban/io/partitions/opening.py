@@ -19,22 +19,22 @@ from deciban.errors import DecibanError, FormatError, InputError, Message
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.values import RowTable
 from deciban.io.formats import InputOptions, bare_name
+from deciban.io.partitions.files import FileRows, TableFile, is_columnar, open_files, table_files
+from deciban.io.partitions.joining import JoinedTables, JoinRequest, joined_by_name
+from deciban.io.partitions.layout import RowLayout, beside, source_of_rows
+from deciban.io.partitions.matrices import ArrayCells, MatrixInput, matrix_source, table_of_matrix
+from deciban.io.partitions.matrix_files import is_matrix_file, is_zarr, open_matrix
+from deciban.io.partitions.meaning import BatchReading, kind_of_tables, layout_of, splitting, systems_in
+from deciban.io.partitions.units import SpeakerLookup
+from deciban.io.partitions.writing import cut_anew, n_of_both, of_both, rows_of_group, write_batches, write_table_of
 from deciban.io.reader import require_as_many
 from deciban.io.recognition import is_stream
-from deciban.io.shards.files import FileRows, TableFile, is_columnar, open_files, table_files
-from deciban.io.shards.joining import JoinedTables, JoinRequest, joined_by_name
-from deciban.io.shards.layout import RowLayout, beside, source_of_rows
-from deciban.io.shards.matrices import ArrayCells, MatrixInput, matrix_source, table_of_matrix
-from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
-from deciban.io.shards.meaning import BatchReading, kind_of_tables, layout_of, splitting, systems_in
-from deciban.io.shards.units import SpeakerLookup
-from deciban.io.shards.writing import cut_anew, n_of_both, of_both, rows_of_group, write_batches, write_table_of
 from deciban.io.source import TwoFiles, refuse_doubles
 from deciban.trials import Origin
 from deciban.trials.frames import as_table
 from deciban.trials.joining.matching import refuse_names_by_order
 from deciban.trials.lists import PAIR
-from deciban.trials.sources import ShardSource
+from deciban.trials.sources import TrialSource
 
 TableOrMatrix: TypeAlias = RowTable | MatrixInput
 
@@ -192,8 +192,8 @@ def matrix_of(given: Any, name: str) -> MatrixInput | None:
         raise InputError(f"{name}: got {given.ndim}-dimensional {kind} values. Expected numbers of rows and columns.")
     if any(map(math.isnan, given.shape)):  # dask has NaN for unknown lengths
         raise InputError(f"{name}: an array of unknown shape. Compute it first: compute_chunk_sizes().")
-    chunks = getattr(given, "chunks", None)  # in dask a tuple of sizes for each axis, in zarr one size
-    step = int(np.max(chunks[0])) if chunks else None
+    sizes = getattr(given, "chunks", None)  # in dask a tuple of sizes for each axis, in zarr one size
+    step = int(np.max(sizes[0])) if sizes else None
     return MatrixInput(name, ArrayCells(given, name), tuple(map(int, given.shape)), kind, rows_per_chunk=step)
 
 
@@ -283,7 +283,7 @@ _COPIES = (
 """The note on one table, in which copies are not searched for."""
 
 
-def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options: Any) -> ShardSource:
+def open_trials(scores: Any, key: Any = None, *, speakers: Any = None, **options: Any) -> TrialSource:
     """Open trials in partitions; only footers and headers are read, and tables are joined if necessary.
 
     Parameters
@@ -297,11 +297,11 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     speakers : path, mapping, or sequence of one or two of these, optional
         The speaker of each name, for both sides or one for each: trials with equal speakers are targets.
     **options
-        The attributes of `deciban.io.shards.meaning.BatchReading`.
+        The attributes of `deciban.io.partitions.meaning.BatchReading`.
 
     Returns
     -------
-    ShardSource
+    TrialSource
 
     Raises
     ------
@@ -317,7 +317,7 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     >>> for at in range(2):
     ...     rows = pa.table({"score": [1.5, -2.0 + at], "label": ["target", "nontarget"]})
     ...     pq.write_table(rows, folder / f"{at}.parquet")
-    >>> source = open_shards(folder)
+    >>> source = open_trials(folder)
     >>> source.n_rows, len(source.partitions), source.systems == (folder.name,)
     (4, 2, True)
     """
@@ -348,7 +348,7 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
 
 def _source_of_tables(
     tables: Sequence[RowTable], key: RowTable | None, who: SpeakerLookup | None, how: BatchReading
-) -> ShardSource:
+) -> TrialSource:
     for one in (*tables, *(() if key is None else (key,))):
         if not one.rows:
             raise FormatError(f"{one.name}: contains no trial. Leave it out.")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deciban import evaluate_files
 from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.io.shards.opening import open_shards
+from deciban.io.partitions.opening import open_trials
 from deciban.trials.sources import TrialFields
 from support.sources import gathered, in_memory, split, trials, write
 
@@ -32,7 +32,7 @@ def test_one_table_is_what_it_is_in_memory(tmp_path_factory, seed, said):
     table = trials(rng)
     whole, cut = write(table, path / "whole", np.random.default_rng(0)), write(table, path / "cut", rng)
     expected, _ = in_memory([whole], **said)
-    source = open_shards(cut, **said)
+    source = open_trials(cut, **said)
     np.testing.assert_array_equal(gathered(source, weight="weights" in said), expected)
     assert source.is_double == (table.schema.field("score").type == pa.float64())
     again = pickle.loads(pickle.dumps(source.partitions))  # noqa: S301  # our own
@@ -47,7 +47,7 @@ def test_units_are_those_of_memory(tmp_path_factory, seed, units):
     cut = write(trials(rng), path / "cut", rng)
     expected, _ = in_memory([cut], units=units)
     parts = () if units == "product" else tuple(units.split(","))
-    found = gathered(open_shards(cut, units=parts, units_apart=units == "product"), units=True)
+    found = gathered(open_trials(cut, units=parts, units_apart=units == "product"), units=True)
     np.testing.assert_array_equal(found, expected)
 
 
@@ -67,7 +67,7 @@ def test_whole_numbers_that_no_float_holds_are_refused(tmp_path):
     with pytest.raises(
         FormatError, match=r"row group \d+: a score cannot be represented as float64 .* Write scores as floats"
     ):
-        gathered(open_shards(cut))
+        gathered(open_trials(cut))
 
 
 def test_arrow_files_are_partitions_too(tmp_path):
@@ -75,8 +75,8 @@ def test_arrow_files_are_partitions_too(tmp_path):
     table = trials(rng)
     cut = write(table, tmp_path / "cut", rng, arrow=True)
     expected, _ = in_memory([write(table, tmp_path / "whole", rng)])
-    np.testing.assert_array_equal(gathered(open_shards(cut)), expected)
-    np.testing.assert_array_equal(gathered(open_shards(cut / "*.arrow")), expected)
+    np.testing.assert_array_equal(gathered(open_trials(cut)), expected)
+    np.testing.assert_array_equal(gathered(open_trials(cut / "*.arrow")), expected)
 
 
 def test_folders_say_columns(tmp_path):
@@ -86,14 +86,14 @@ def test_folders_say_columns(tmp_path):
         own = table.filter(pa.compute.equal(table["gender"], name)).drop_columns("gender")
         write(own, tmp_path / f"gender={name}", rng)
     for said in ({}, {"where": {"gender": "f"}}):
-        np.testing.assert_array_equal(gathered(open_shards(tmp_path, **said)), in_memory([tmp_path], **said)[0])
+        np.testing.assert_array_equal(gathered(open_trials(tmp_path, **said)), in_memory([tmp_path], **said)[0])
 
 
 def test_several_columns_are_several_systems(tmp_path):
     rng = np.random.default_rng(3)
     table = trials(rng).append_column("b_score", pa.array(rng.normal(size=60)))
     cut = write(table, tmp_path / "cut", rng)
-    source = open_shards(cut)
+    source = open_trials(cut)
     assert source.systems == ("score", "b_score")
     np.testing.assert_array_equal(gathered(source), in_memory([cut])[0])
 
@@ -106,7 +106,7 @@ def test_columns_of_classes(tmp_path_factory, seed, said):
     label = rng.choice(["a", "b"] if "classes" in said else ["a", "b", "c"], n)
     scores = {name: rng.normal(size=n).astype(np.float32) for name in "abc"}
     cut = write(pa.table({"trial": [f"s{k}" for k in range(n)], **scores, "class": label}), path / "cut", rng)
-    found = open_shards(cut, **{name: value for name, value in said.items() if name != "unit"})
+    found = open_trials(cut, **{name: value for name, value in said.items() if name != "unit"})
     assert found.classes == tuple(said.get("classes", "abc"))
     if "unit" not in said:
         np.testing.assert_array_equal(gathered(found), in_memory([cut], **said)[0])
@@ -125,7 +125,7 @@ def test_classes_of_segments_in_other_tables(tmp_path_factory, seed, by_order, n
     classes = pa.array(label) if numbered else pa.array(["eng", "fra", "ita"]).take(pa.array(label))
     key = write(pa.table({"trial": names, "class": classes, "duration": rng.integers(0, 2, n)}), path / "key", rng)
     said = {"by_order": by_order, "where": {"duration": "1"}} | ({"classes": ["eng", "fra", "ita"]} if numbered else {})
-    source = open_shards(tables, key, memory=9000, **said)
+    source = open_trials(tables, key, memory=9000, **said)
     assert source.systems == ("system0", "system1")
     np.testing.assert_array_equal(gathered(source), in_memory(tables, key, **said)[0])
 
@@ -135,11 +135,11 @@ def test_what_scores_are_about_is_never_guessed(tmp_path):
     table = pa.table({"trial": list("abcd"), "x_score": rng.normal(size=4), "y_score": rng.normal(size=4)})
     cut = write(table, tmp_path / "cut", rng)
     with pytest.raises(InputError, match="Use --kind two-class or --kind classes"):
-        open_shards(cut)
+        open_trials(cut)
     with pytest.raises(InputError, match=r"classes: .*has no scores for 'z_score'"):
-        open_shards(cut, classes=["x_score", "z_score"])
+        open_trials(cut, classes=["x_score", "z_score"])
     with pytest.raises(InputError, match="does not contain the classes"):
-        open_shards(cut, kind="classes")
+        open_trials(cut, kind="classes")
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(SAID[:5]))
@@ -148,7 +148,7 @@ def test_tables_beside_each_other(tmp_path_factory, seed, said):
     rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("beside")
     scores, key = split(trials(rng), path, rng, shuffled=False)
     expected, report = in_memory([scores], key, by_order=True, **said)
-    source = open_shards(scores, key, by_order=True, **said)
+    source = open_trials(scores, key, by_order=True, **said)
     np.testing.assert_array_equal(gathered(source, weight="weights" in said), expected)
     assert report.matched == len(expected)
 
@@ -158,7 +158,7 @@ def test_by_order_as_many_rows_are_needed(tmp_path):
     scores, _ = split(trials(rng), tmp_path, rng, shuffled=False)
     key = write(trials(rng, n=59), tmp_path / "shorter", rng)
     with pytest.raises(KeyMismatchError, match=r"scores contains 60 scores, .*shorter 59 trials"):
-        open_shards(scores, key, by_order=True)
+        open_trials(scores, key, by_order=True)
 
 
 @pytest.mark.parametrize("by_order", [False, True])
@@ -176,7 +176,7 @@ def test_faults_are_told_of_the_table_that_has_them(tmp_path, by_order, column):
         group, row = divmod(45, sizes[column])
         with pytest.raises(FormatError, match=rf"{column}\.parquet, row group {group}, row {row}: "):
             gathered(
-                open_shards(tmp_path / "score.parquet", tmp_path / "label.parquet", by_order=by_order, memory=9000)
+                open_trials(tmp_path / "score.parquet", tmp_path / "label.parquet", by_order=by_order, memory=9000)
             )
 
 
@@ -188,7 +188,7 @@ def test_several_score_tables(tmp_path, by_order):
     two = write(
         table.select(["enroll", "test"]).append_column("llr", pa.array(rng.normal(size=60))), tmp_path / "b", rng
     )
-    source = open_shards([one, two], key, by_order=by_order, memory=9000)
+    source = open_trials([one, two], key, by_order=by_order, memory=9000)
     assert source.systems == ("scores", "b")
     np.testing.assert_array_equal(gathered(source), in_memory([one, two], key, by_order=by_order)[0])
 
@@ -200,7 +200,7 @@ def test_speakers_say_who_is_who(tmp_path):
     enroll, test = tmp_path / "enroll2spk", tmp_path / "test2spk"
     enroll.write_text("".join(f"m{k} p{k % 7}\n" for k in range(20)))
     test.write_text("".join(f"t{k} p{k % 7}\n" for k in range(20)))
-    source = open_shards(cut, speakers=[enroll, test])
+    source = open_trials(cut, speakers=[enroll, test])
     found = gathered(source, units=True)
     sides = zip(table["enroll"].to_pylist(), table["test"].to_pylist(), strict=True)
     same = [int(one[1:]) % 7 == int(other[1:]) % 7 for one, other in sides]
@@ -210,19 +210,19 @@ def test_speakers_say_who_is_who(tmp_path):
     with pytest.raises(
         KeyMismatchError, match=r"\.parquet, row group 0, row \d+: .*test2spk does not contain the speaker of 't"
     ):
-        gathered(open_shards(cut, speakers=[enroll, test]))
+        gathered(open_trials(cut, speakers=[enroll, test]))
     with pytest.raises(InputError, match="Leave out one of the two"):
-        open_shards(cut, cut, speakers=[enroll])
+        open_trials(cut, cut, speakers=[enroll])
 
 
 def test_words_that_mean_something_together(tmp_path):
     rng = np.random.default_rng(11)
     label = np.sort(rng.choice([1, -1], 60))[::-1]
     cut = write(trials(rng, label=label), tmp_path / "cut", rng)
-    np.testing.assert_array_equal(gathered(open_shards(cut)), in_memory([cut])[0])
+    np.testing.assert_array_equal(gathered(open_trials(cut)), in_memory([cut])[0])
     odd = write(trials(rng, label=[*label[:-1], 0]), tmp_path / "odd", rng)
     with pytest.raises(FormatError, match=r"row group \d+, row \d+: unknown label"):
-        gathered(open_shards(odd))
+        gathered(open_trials(odd))
 
 
 def test_what_is_missing_is_named(tmp_path):
@@ -230,18 +230,18 @@ def test_what_is_missing_is_named(tmp_path):
     table = trials(rng)
     cut = write(table, tmp_path / "cut", rng)
     with pytest.raises(InputError, match=r"no condition 'sex'; its columns of conditions: gender"):
-        open_shards(cut, where={"sex": "f"})
+        open_trials(cut, where={"sex": "f"})
     with pytest.raises(InputError, match=r"no trial has gender = 'x'; the values are"):
-        open_shards(cut, where={"gender": ["f", "x"]})
+        open_trials(cut, where={"gender": ["f", "x"]})
     with pytest.raises(InputError, match=r"no column 'w' contains the weights of trials"):
-        open_shards(cut, weights="w")
+        open_trials(cut, weights="w")
     with pytest.raises(TypeError, match="'wheres'"):
-        open_shards(cut, wheres={})
+        open_trials(cut, wheres={})
     with pytest.raises(InputError, match="contains no labels"):
-        open_shards(write(table.drop_columns("label"), tmp_path / "bare", rng))
+        open_trials(write(table.drop_columns("label"), tmp_path / "bare", rng))
     nameless = write(table.select(["score"]), tmp_path / "nameless", rng)
     with pytest.raises(KeyMismatchError, match="by_order=True"):
-        open_shards(nameless, cut)
+        open_trials(nameless, cut)
 
 
 @pytest.mark.parametrize(
@@ -257,24 +257,24 @@ def test_names_that_cannot_be_read_are_told_with_their_place(tmp_path, name, wor
     path = tmp_path / "part.parquet"
     pq.write_table(table, path, row_group_size=2)
     with pytest.raises(FormatError, match=words):
-        for partition in open_shards(path, find_speakers=True).partitions:
+        for partition in open_trials(path, find_speakers=True).partitions:
             partition.read(TrialFields((0,), names=True))
     if name:
         with pytest.raises(FormatError, match=words):
-            open_shards(path, duplicates="keep-one")
+            open_trials(path, duplicates="keep-one")
 
 
 def test_what_is_held_out_together_is_read_with_the_rows_that_are_chosen(tmp_path):
     columns = {"trial": list("abcd"), "score": [1.0, 2.0, 3.0, 4.0], "label": [1, 0, 1, 0]}
     more = {"who": ["ann", "bob", "cid", "bob"], "sex": ["f", "m", "f", "m"]}
     pq.write_table(pa.table(columns | more), tmp_path / "a.parquet")
-    source = open_shards(tmp_path / "a.parquet", groups=["who"], where={"sex": "m"})
+    source = open_trials(tmp_path / "a.parquet", groups=["who"], where={"sex": "m"})
     assert source.groups == ("who",)
     ((codes, names),) = source.partitions[0].read(TrialFields((0,), groups=True)).groups
     assert names.take(pa.array(codes)).to_pylist() == ["bob", "bob"]
     assert source.partitions[0].read(TrialFields((0,))).groups is None
     pq.write_table(pa.table(columns | {"who": ["ann", None, "cid", "bob"]}), tmp_path / "b.parquet")
-    gap = open_shards(tmp_path / "b.parquet", groups=["who"])
+    gap = open_trials(tmp_path / "b.parquet", groups=["who"])
     with pytest.raises(
         FormatError, match="row 1: no value in column 'who', which contains the groups for cross-validation"
     ):

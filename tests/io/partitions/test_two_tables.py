@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban.io.shards import writing as two_tables
-from deciban.io.shards.opening import open_shards
+from deciban.io.partitions import writing as two_tables
+from deciban.io.partitions.opening import open_trials
 from deciban.io.source import TwoFiles
 from deciban.trials.sources import TrialFields
 
@@ -15,7 +15,7 @@ from deciban.trials.sources import TrialFields
 def source(tmp_path):
     for name, scores in (("tar", [2.0, 3.0, 1.0]), ("non", [-1.0, 0.5])):
         pq.write_table(pa.table({"score": scores}), tmp_path / f"{name}.parquet", row_group_size=2)
-    return open_shards(TwoFiles(tmp_path / "tar.parquet", tmp_path / "non.parquet"))
+    return open_trials(TwoFiles(tmp_path / "tar.parquet", tmp_path / "non.parquet"))
 
 
 def test_the_file_says_the_truth(source):
