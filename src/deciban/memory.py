@@ -32,8 +32,14 @@ A CSV table with names took 7.4 times its size; compressed, it is five times sma
 size. MATLAB and HDF5 files with names take more; the factor 14 was not measured again.
 """
 
+_FEWEST_CLASSES = 2
+"""A table with more columns of numbers may contain class scores."""
+
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
+
+CLASSIFIER: Final = "classifier: these metrics need all scores in memory"
+"""The reason for refusing metrics of classifiers."""
 
 _TIGHT = 512 * 10**6
 """Budgets below this return freed memory at once, which costs some time."""
@@ -141,16 +147,16 @@ def memory_for_trials(memory: str | int | None) -> int:
 
 
 def rows_that_fit(
-    memory: float, bytes_per_row: float, *, at_once: int = 1, fewest: int = 1, most: int = sys.maxsize
+    memory: float | None, of_row: float, *, at_once: int = 1, fewest: int = 1, most: int = sys.maxsize
 ) -> int:
     """Return the number of rows that fit in memory.
 
     Parameters
     ----------
-    memory : float
-        Bytes.
-    bytes_per_row : float
-        Usually one of `Cost`.
+    memory : float or None
+        Bytes; None for no limit.
+    of_row : float
+        Bytes of a row, usually one of `Cost`.
     at_once : int
         Number of threads or parts that share the memory.
     fewest, most : int
@@ -161,7 +167,8 @@ def rows_that_fit(
     >>> rows_that_fit(10**9, Cost.HELD, at_once=2), rows_that_fit(10**6, Cost.HELD, fewest=65536)
     (6250000, 65536)
     """
-    return int(min(max(memory / max(at_once * bytes_per_row, 1), fewest), most))
+    room = math.inf if memory is None else memory / max(at_once * of_row, 1)
+    return int(min(max(room, fewest), most))
 
 
 def bytes_of_row(n_numbers: int, size: int, *, weighted: bool = False) -> int:
@@ -208,6 +215,33 @@ or leave it out.
     return InputError(f"{what}{takes}. Allow more memory (memory=, --memory){way and f', or {way}'}.")
 
 
+def require_room(what: str, needed: float, given: float, *, way: str = "") -> None:
+    """Raise the error of `memory_error` if a task needs more memory than it may take.
+
+    Examples
+    --------
+    >>> require_room("key: b.txt is read as a whole", 10**7, 10**8)
+    """
+    if needed > given:
+        raise memory_error(what, needed=needed, given=given, way=way)
+
+
+def bytes_held(n_rows: int, *, is_wide: bool = False) -> int:
+    """Return the bytes of trials in memory; `is_wide` for trials with weights or scores of float64."""
+    return n_rows * (Cost.HELD_WIDE if is_wide else Cost.HELD)
+
+
+def bytes_of_joined(of_names: float = 0.0) -> float:
+    """Return the bytes of a row while one batch of names is matched; `of_names` is the mean size of its names."""
+    return max(Cost.JOINED_NAME, Cost.JOINED_NAME / 2 + 2 * of_names)
+
+
+def bytes_of_parquet(n_rows: int, n_numbers: int, of_columns: float) -> int:
+    """Return the bytes that a Parquet file takes, given the numbers of a row and the bytes of all columns."""
+    of_row = Cost.PARQUET_ROW + (Cost.CLASS_NUMBER * n_numbers if n_numbers > _FEWEST_CLASSES else 0)
+    return int(n_rows * of_row + Cost.PARQUET_COLUMN * of_columns)
+
+
 def require_room_for_units(n_units: int, memory: float) -> None:
     """Raise `InputError` if the sums for all units (clusters) exceed the memory.
 
@@ -216,10 +250,8 @@ def require_room_for_units(n_units: int, memory: float) -> None:
     >>> require_room_for_units(1000, 10**8)
     """
     needed = max(min(n_units * Cost.UNIT_IN_TABLE, Cost.UNIT_TABLE), n_units * Cost.UNIT)
-    if needed > memory:
-        what = f"units: there are {n_units:,}, and errors are added up for each"
-        way = "name larger units (--units), or leave intervals out (--no-intervals)"
-        raise memory_error(what, needed=needed, given=memory, way=way)
+    what = f"units: there are {n_units:,}, and errors are added up for each"
+    require_room(what, needed, memory, way="name larger units (--units), or leave intervals out (--no-intervals)")
 
 
 def give_back_at_once(memory: int) -> None:

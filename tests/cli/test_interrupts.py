@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban.cli import interrupts
+from deciban.cli import running
 from deciban.io.summary_files import PartitionRecord, SummaryHead, count_rows, write_summary
 
 if sys.platform == "win32":
@@ -102,7 +102,7 @@ def assert_interrupted(big, arguments, delay):
     had_its_work_done = arguments[-1] in new or b"Cllr" in shown
     if process.returncode == 0 or (process.returncode == -signal.SIGINT and had_its_work_done):  # Python was ending
         return
-    assert process.returncode == interrupts.EXIT_CODE, said.decode()
+    assert process.returncode == running.EXIT_CODE, said.decode()
     assert said.splitlines()[-1] == b"deciban: interrupted"
     assert b"Traceback" not in said
     assert took < 5, "a second on a machine that has nothing else to do"
@@ -110,8 +110,8 @@ def assert_interrupted(big, arguments, delay):
 
 def test_a_library_at_work_cannot_hold_up_the_end(tmp_path):
     code = (
-        "import numpy as np\nfrom deciban.cli import interrupts\n"
-        "with interrupts.listening():\n    a = np.random.rand(3000, 3000)\n    print('up', flush=True)\n"
+        "import numpy as np\nfrom deciban.cli import running\n"
+        "with running.listening():\n    a = np.random.rand(3000, 3000)\n    print('up', flush=True)\n"
         "    for _ in range(9):\n        np.linalg.svd(a)\n"  # seconds without a byte of Python
     )
     command = [sys.executable, "-c", code]
@@ -121,16 +121,16 @@ def test_a_library_at_work_cannot_hold_up_the_end(tmp_path):
         sent = time.monotonic()
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (interrupts.EXIT_CODE, b"deciban: interrupted\n")
+    assert (process.returncode, said) == (running.EXIT_CODE, b"deciban: interrupted\n")
     assert time.monotonic() - sent < 3
 
 
 @pytest.mark.parametrize(("number", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
 def test_what_is_written_aside_goes(tmp_path, number, code, said):
     program = (
-        "import time\nfrom deciban.cli import interrupts\nfrom deciban.io import atomic_write\n"
+        "import time\nfrom deciban.cli import running\nfrom deciban.io import atomic_write\n"
         "from deciban._files import ScratchFolder\nfolder = ScratchFolder()\n"
-        "with interrupts.listening(), atomic_write('o.txt') as stream:\n    stream.write(b'half')\n    stream.flush()\n"
+        "with running.listening(), atomic_write('o.txt') as stream:\n    stream.write(b'half')\n    stream.flush()\n"
         "    print('up', flush=True)\n    time.sleep(30)\n"
     )
     (tmp_path / "o.txt").write_text("old")
@@ -176,24 +176,24 @@ def test_files_of_sorting_go(trials, tmp_path, number, code, said, begun):
 
 def test_who_loses_a_file_to_the_end_says_nothing(tmp_path):
     code = (
-        "import os, sys, threading\nfrom deciban.cli import interrupts\nfrom deciban.cli.main import main\n"
-        "sys.argv = ['deciban', 'inspect', 'gone.txt']\ninterrupts._ending.set()\n"
-        "threading.Timer(0.5, os._exit, (interrupts.EXIT_CODE,)).start()\nmain()\n"
+        "import os, sys, threading\nfrom deciban.cli import running\nfrom deciban.cli.main import main\n"
+        "sys.argv = ['deciban', 'inspect', 'gone.txt']\nrunning._ending.set()\n"
+        "threading.Timer(0.5, os._exit, (running.EXIT_CODE,)).start()\nmain()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (interrupts.EXIT_CODE, b"")
+    assert (done.returncode, done.stderr) == (running.EXIT_CODE, b"")
 
 
 def test_programs_that_import_it_keep_their_own_answer():
-    assert not interrupts.is_program()
+    assert not running.is_program()
     before = signal.getsignal(signal.SIGINT)
-    with interrupts.listening():
+    with running.listening():
         inside = signal.getsignal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
     assert inside is not signal.default_int_handler or before is not signal.default_int_handler
     own = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with interrupts.listening():
+        with running.listening():
             assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, own)

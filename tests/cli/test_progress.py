@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from deciban import read_scores
-from deciban.cli import progress
-from deciban.cli.progress import ProgressSteps, working
+from deciban.cli import running
+from deciban.cli.running import ProgressSteps, working
 from deciban.errors import heard_by
 from deciban.io import write
 from deciban.io.text import writer
@@ -67,7 +67,7 @@ def test_names_are_shown_without_what_a_terminal_obeys(clock):
 
 def test_lines_come_every_now_and_then_until_it_is_over(clock, capsys):
     work, over = ProgressSteps("reading s.txt", clock), threading.Event()
-    thread = threading.Thread(target=progress._in_lines, args=(work, over, 0.02))
+    thread = threading.Thread(target=running._in_lines, args=(work, over, 0.02))
     thread.start()
     time.sleep(0.2)
     over.set()
@@ -89,7 +89,7 @@ def test_a_bar_on_a_terminal(monkeypatch, capsys, clock):
     work, over = ProgressSteps("reading [bold]s.txt", clock), threading.Event()
     clock.now = 1.0
     work.advance(25, 100, "rows")
-    thread = threading.Thread(target=progress._on_terminal, args=(work, over, 0.01))
+    thread = threading.Thread(target=running._on_terminal, args=(work, over, 0.01))
     thread.start()
     time.sleep(0.5)
     over.set()

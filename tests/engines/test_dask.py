@@ -124,7 +124,7 @@ def test_cuts_order_tasks_and_batches_change_nothing(client, monkeypatch, data):
     order = np.random.default_rng(data.draw(st.integers(0, 9))).permutation(len(scores))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(scores)), max_size=9)))
     monkeypatch.setattr(engine, "_ROWS_PER_TASK", data.draw(st.sampled_from([1, 30, 10**6])))
-    monkeypatch.setattr(SourcePass, "bytes_per_row", data.draw(st.sampled_from([40, 10**7])))
+    monkeypatch.setattr(SourcePass, "of_row", data.draw(st.sampled_from([40, 10**7])))
     partitions = engine.DaskEngine(client)
     summary = summarize_source(held(scores[order], truth[order], cuts), partitions, MEMORY)
     same(evaluation_of(summary), in_memory(scores, truth))

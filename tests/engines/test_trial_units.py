@@ -14,7 +14,7 @@ from deciban.engines import units as trial_units
 from deciban.engines.sorting import evaluate_system
 from deciban.engines.units import SourceUnits, survey_trials
 from deciban.evaluation import TwoClassMetrics, evaluate
-from deciban.evaluation.summary import Resampling
+from deciban.evaluation.uncertainty import Resampling
 from deciban.rules import ThresholdDensity
 from support.how_sure import assert_equally_sure
 from support.shards import Apart, source_of

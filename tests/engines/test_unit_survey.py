@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import ClassFacts, TrialUnits, UnitFacts
 from deciban.engines import Threads
-from deciban.engines.units import ClassFacts, UnitFacts, look_at_units
+from deciban.engines.units import look_at_units
 from support.shards import source_of
 
 

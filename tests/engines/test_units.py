@@ -15,7 +15,8 @@ from deciban.engines import units as engine_units
 from deciban.engines.sorting import evaluate_system
 from deciban.engines.units import ReplicateTally, SourceUnits, UnitReader, look_at_units, looked_at
 from deciban.evaluation import TwoClassMetrics, evaluate
-from deciban.evaluation.summary import Resampling, UnitTrials
+from deciban.evaluation.summary import UnitTrials
+from deciban.evaluation.uncertainty import Resampling
 from deciban.rules import ThresholdWeights
 from deciban.trials.sources import MapPass
 from support.how_sure import assert_equally_sure

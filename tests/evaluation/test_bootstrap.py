@@ -12,7 +12,7 @@ from deciban.core.resampling.units import keys_of
 from deciban.errors import InputError
 from deciban.evaluation import TwoClassMetrics, evaluate, evaluation_of, merged, summarize
 from deciban.evaluation.one_system import caption_of
-from deciban.evaluation.summary import Resampling
+from deciban.evaluation.uncertainty import Resampling
 
 HELD = ("rates_at", "prbep", "eer_conventions")
 """Figures at thresholds that stay where they are, and such that count trials."""

@@ -11,7 +11,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.decisions import Application, decision_risk
 from deciban.evaluation import evaluate
 from deciban.evaluation.decided import DecisionProblem, evaluate_decisions
-from deciban.evaluation.summary import Resampling
+from deciban.evaluation.uncertainty import Resampling
 from support.limits import wilson
 
 TWO = {"problem": DecisionProblem(("accept", "reject"), ("target", "nontarget"), "two-class")}

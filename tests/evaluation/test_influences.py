@@ -10,7 +10,7 @@ from scipy import stats
 
 from deciban import InputError, metrics
 from deciban.evaluation import TwoClassMetrics, evaluate, evaluation_of, summarize
-from deciban.evaluation.summary import Resampling
+from deciban.evaluation.uncertainty import Resampling
 from support.limits import wilson
 from support.speakers import crossed, one_sided
 

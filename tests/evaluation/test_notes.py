@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deciban import evaluate
-from deciban._validate.classes import LIKE_PROBABILITIES
+from deciban._validate.arrays import LIKE_PROBABILITIES
 from deciban.evaluation import two_class
 from deciban.evaluation.summary import summarize
 from deciban.evaluation.two_class import notes_on

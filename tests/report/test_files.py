@@ -3,7 +3,7 @@
 import pytest
 
 from deciban import InputError, evaluate_files, report_files, train_files
-from deciban.workflows import evaluate as evaluating
+from deciban.workflows import inputs as opening
 from support.both_kinds import MADE
 from support.pages import script_data
 
@@ -90,7 +90,7 @@ def test_the_worth_of_the_systems_of_a_fusion(both):
 
 def test_the_worth_of_the_systems_is_shown_where_trials_do_not_fit(both, monkeypatch):
     fusion = train_files(both.paths, both.key, both.fusion()).model
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     page, train = both.folder / "page.html", {"train": both.paths, "train_key": both.key}
     report_files(both.paths, both.key, page, model=fusion, **train)
     assert "<h3>Contribution of each system</h3>" in page.read_text("utf-8")

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import evaluate_files
+from deciban.core.resampling.units import connected
 from deciban.engines import Threads
 from deciban.engines.units import speakers_by_batch
 from deciban.io.partitions.opening import open_trials
 from deciban.trials import Key
 from deciban.trials.sources import TrialFields
-from deciban.trials.speakers import TargetPairs, connected, joining_links
+from deciban.trials.speakers import TargetPairs, joining_links
 from deciban.trials.units import speakers_of
 from support.sources import write
 
@@ -90,7 +91,7 @@ def test_names_of_a_matrix_say_who_is_who(tmp_path, monkeypatch, shared):
                 file["score_mask"] = (mask != 0).astype(np.uint8)
     files = tmp_path / "scores.h5", tmp_path / "trial_mask.h5"
     results = [evaluate_files(*files)]
-    monkeypatch.setattr("deciban.workflows.evaluate.memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr("deciban.workflows.inputs.memory_of", lambda *_: 1 << 60)
     results.append(evaluate_files(*files, memory=10**8))
     assert ["rows in 1 partition" in "".join(map(str, one.messages)) for one in results] == [False, True]
     whole, found = (one.systems[0].uncertainty for one in results)

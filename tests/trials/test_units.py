@@ -9,9 +9,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from deciban import InputError
-from deciban.core.resampling.units import keys_of
+from deciban.core.resampling.units import connected, keys_of
 from deciban.trials import Trials
-from deciban.trials.speakers import connected
 from deciban.trials.units import side_of, speakers_of, units_of_columns, units_of_trials
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "é b", "李"])

@@ -10,7 +10,7 @@ import pytest
 
 from deciban import evaluate_files
 from deciban.errors import InputError
-from deciban.workflows import evaluate as evaluating
+from deciban.workflows import inputs as opening
 from support.class_trials import random_trials
 
 CLASSES = ["eng", "fra", "deu"]
@@ -34,7 +34,7 @@ def folder(tmp_path):
 @pytest.fixture
 def too_large(monkeypatch):
     """Whatever is named does not fit in memory."""
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 10**12)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 10**12)
 
 
 def numbers(value, path=""):
@@ -59,7 +59,7 @@ def numbers(value, path=""):
 )
 def test_json_is_that_of_memory(folder, asked, monkeypatch):
     whole = evaluate_files(folder, **asked)
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 10**12)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 10**12)
     found = evaluate_files(folder, **asked)
     one, other = (numbers(json.loads(some.to_json())["systems"]) for some in (found, whole))
     assert one.keys() == other.keys()
@@ -119,7 +119,7 @@ def test_a_column_of_numbers_that_is_no_class_says_weights_as_in_memory(folder, 
         pq.write_table(table.append_column("weight", weight), path)
     asked = {"weights": "weight", "classes": CLASSES, "intervals": False}
     whole = evaluate_files(folder, **asked)
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 10**12)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 10**12)
     found = evaluate_files(folder, **asked)
     assert any("partitions" in str(message) for message in found.messages)
     np.testing.assert_array_equal(found.systems[0].counts, whole.systems[0].counts)

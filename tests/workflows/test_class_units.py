@@ -21,7 +21,7 @@ from deciban.engines.units import look_at_units
 from deciban.errors import InputError
 from deciban.evaluation import ClassMetrics, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import GroupedProblem, evaluate_trials
-from deciban.evaluation.summary import Resampling
+from deciban.evaluation.uncertainty import Resampling
 from deciban.multiclass.tables import ScoredClasses
 from deciban.workflows.class_sources import BatchedInfluences, calibration_of_source
 from support.class_trials import random_trials

@@ -13,7 +13,7 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.io import recognition
 from deciban.io.partitions.opening import open_trials
 from deciban.io.recognition import memory_of
-from deciban.workflows.evaluate import opened
+from deciban.workflows.inputs import opened
 from deciban.workflows.options import Options
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from deciban.io import validation
 from deciban.workflows import apply
-from deciban.workflows import evaluate as evaluating
+from deciban.workflows import inputs as opening
 from support.commands import terminal
 
 N = 1500
@@ -94,7 +94,7 @@ def test_commands_give_the_same_at_every_size(files, monkeypatch, capsysbinary, 
         code, out, messages = run(CALLS[call])
         assert code == 0, messages
         found.append((json.loads(out), messages))
-        monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+        monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
         monkeypatch.setattr(apply, "memory_of", lambda *_: 1 << 60)
     (whole, of_memory), (partitions, of_partitions) = found
     assert "read more than once" in of_partitions
@@ -111,7 +111,7 @@ def test_units_may_be_whole_numbers(files, monkeypatch, capsysbinary):
             code, out, messages = run(f"eval many0.parquet --classes x,y,z --units {column} --no-pairs --json")
             assert code == 0, messages
             found.append(json.loads(out)["systems"][0])
-        monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+        monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     for one in found:
         assert one["units"]["n"] == found[0]["units"]["n"] == 40
         assert one["intervals"]["cllr"]["low"] == pytest.approx(found[0]["intervals"]["cllr"]["low"])
@@ -135,7 +135,7 @@ WRITTEN = {
 
 def without_memory(monkeypatch):
     """Have every command read its inputs in batches, of 100 rows here."""
-    for module in (evaluating, apply, sys.modules["deciban.io.writing"], validation):
+    for module in (opening, apply, sys.modules["deciban.io.writing"], validation):
         monkeypatch.setattr(module, "memory_of", lambda *_: 1 << 60)
 
 

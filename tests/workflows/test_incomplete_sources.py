@@ -9,7 +9,7 @@ import pytest
 from deciban import evaluate_files, train_files
 from deciban.errors import MissingScoresError
 from deciban.fusion import LinearFusion, SubsetFusion
-from deciban.workflows import evaluate as evaluating
+from deciban.workflows import inputs as opening
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def files(tmp_path):
 def test_fusions_of_what_there_is_are_those_of_memory(files, monkeypatch):
     *scores, key = files
     whole = train_files(scores, key, SubsetFusion(missing="subset"), units="who")
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     found = train_files(scores, key, SubsetFusion(missing="subset"), units="who")
     assert list(found.model.fusions_) == list(whole.model.fusions_) == [(0, 1), (0,), (1,)]
     for subset, one in whole.model.fusions_.items():
@@ -53,7 +53,7 @@ def test_fusions_of_what_there_is_are_those_of_memory(files, monkeypatch):
 
 
 def test_where_no_score_is_missing_there_is_nothing_to_say_of_it(files, monkeypatch):
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     path, other, key = files
     for name in (other, key):
         names = pq.read_table(name).column("trial")
@@ -75,7 +75,7 @@ def test_other_trials_that_lack_scores_are_evaluated_as_in_memory(files, monkeyp
     how = {"test_scores": scores, "test_key": key, "intervals": False}
     whole = train_files(scores, key, SubsetFusion(missing="subset"), **how)
     evaluated = evaluate_files(scores, key, model=whole.model, intervals=False)
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     found = train_files(scores, key, SubsetFusion(missing="subset"), **how)
     for row, other in zip(found.rows, whole.rows, strict=True):
         assert (row.name, row.role, row.eval.n_tar) == (other.name, other.role, other.eval.n_tar)
@@ -90,7 +90,7 @@ def test_other_trials_that_lack_scores_are_evaluated_as_in_memory(files, monkeyp
 
 
 def test_what_cannot_be_done_with_them_is_refused(files, monkeypatch):
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     *scores, key = files
     with pytest.raises(MissingScoresError, match="have no score in"):
         train_files(scores, key, LinearFusion())
@@ -100,7 +100,7 @@ def test_what_cannot_be_done_with_them_is_refused(files, monkeypatch):
 def test_they_are_held_out_as_in_memory(files, monkeypatch, asked):
     *scores, key = files
     whole = train_files(scores, key, SubsetFusion(missing="subset"), intervals=False, **asked)
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     found = train_files(scores, key, SubsetFusion(missing="subset"), intervals=False, **asked)
     if "select" in asked:
         assert found.selection.names == whole.selection.names

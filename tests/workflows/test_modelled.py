@@ -12,7 +12,7 @@ from deciban.calibration import AffineCalibrator, MulticlassScaleCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion
 from deciban.report import report_files
-from deciban.workflows import evaluate as evaluating
+from deciban.workflows import inputs as opening
 from support.score_files import said
 
 N = 3000
@@ -24,7 +24,7 @@ def in_batches():
 
     def call(function, *given, **options):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(evaluating, "memory_of", lambda *_paths: 10**18)
+            patch.setattr(opening, "memory_of", lambda *_paths: 10**18)
             return function(*given, **options)
 
     return call
@@ -110,7 +110,7 @@ def test_thresholds_of_other_trials(tmp_path, in_batches, other_in_batches):
         found = in_batches(evaluate_files, folder, **how)
     else:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(evaluating, "memory_of", lambda paths, _key=None: 10**18 * (str(paths[0]) == str(folder)))
+            patch.setattr(opening, "memory_of", lambda paths, _key=None: 10**18 * (str(paths[0]) == str(folder)))
             found = evaluate_files(folder, **how)
     assert found.systems[0].requested.at_thresholds == whole.systems[0].requested.at_thresholds
     assert any("thresholds are chosen on the trials" in one for one in said(found.messages))

@@ -13,7 +13,7 @@ from deciban.errors import InputError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion, SubsetFusion
 from deciban.io.partitions.opening import open_trials
 from deciban.workflows import apply
-from deciban.workflows import evaluate as evaluating
+from deciban.workflows import inputs as opening
 from support.commands import terminal
 
 
@@ -34,12 +34,12 @@ def files(tmp_path):
 @pytest.fixture
 def too_large(monkeypatch):
     """No file fits in memory."""
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
 
 
 def test_a_fusion_of_files_in_partitions_is_that_of_memory(files, monkeypatch):
     whole = train_files(files, None, LinearFusion(p_target=0.1))
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     found = train_files(files, None, LinearFusion(p_target=0.1))
     np.testing.assert_allclose(found.model.weights_, whole.model.weights_, rtol=1e-9)
     assert found.model.training_.systems == ("A", "B")
@@ -68,7 +68,7 @@ def test_quality_measures_from_files_by_the_names_of_trials(tmp_path, monkeypatc
     pq.write_table(table, path, row_group_size=900)
     asked = {"quality": tmp_path / "quality.txt", "measures": ["1"], "units": "who"}
     whole = train_files(path, None, QualityFusion(), **asked)
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     found = train_files(path, None, QualityFusion(), **asked)
     np.testing.assert_allclose(found.model.weights_, whole.model.weights_, rtol=1e-8)
     np.testing.assert_allclose(found.model.quality_weights_, whole.model.quality_weights_, rtol=1e-7, atol=1e-9)
@@ -119,7 +119,7 @@ def test_cross_validation_is_that_of_memory(with_speakers, by, monkeypatch):
     (first, second, _), key = with_speakers
     asked = {"cross_validate": by, "n_folds": 3, "intervals": False}
     whole = train_files([first, second], key, LinearFusion(), **asked)
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     found = train_files([first, second], key, LinearFusion(), **asked)
     assert found.rows[-1].name == "fusion, cross-validated"
     assert found.cross_validated.cllr == pytest.approx(whole.cross_validated.cllr, rel=1e-8)
@@ -135,7 +135,7 @@ def test_selection_is_that_of_memory(with_speakers, monkeypatch):
     others = {"test_scores": scores[::-1], "test_key": key}
     of_memory = train_files(scores, key, LinearFusion(), **asked, **others)
     whole = of_memory.selection
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     done = train_files(scores, key, LinearFusion(), **asked, **others)
     found = done.selection
     assert (found.names, found.criterion, found.held_out) == (whole.names, whole.criterion, whole.held_out)
@@ -230,7 +230,7 @@ def test_other_trials_are_evaluated_in_partitions_as_in_memory(files, tmp_path, 
         pq.write_table(table.take(np.arange(1500)), path / "x.parquet", row_group_size=400)
     asked = {"test_scores": others, "intervals": False}
     whole = train_files(files, None, LinearFusion(), **asked)
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     found = train_files(files, None, LinearFusion(), **asked)
     of_memory = {row.name: row.eval for row in whole.rows}
     assert [(row.name, row.role) for row in found.rows] == [("A", "single"), ("B", "single"), ("fusion", "fusion")]
@@ -277,7 +277,7 @@ def test_units_that_are_named_give_standard_errors_and_intervals_of_llrs(tmp_pat
     table = pa.table({"trial": [f"t{k}" for k in range(900)], "score": scores, "label": truth, "speaker": who})
     pq.write_table(table, tmp_path / "dev.parquet", row_group_size=250)
     whole = train_files(tmp_path / "dev.parquet", None, AffineCalibrator(), units="speaker")
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     found = train_files(tmp_path / "dev.parquet", None, AffineCalibrator(), units="speaker")
     assert found.model.uncertainty_.words == whole.model.uncertainty_.words
     np.testing.assert_allclose(found.model.errors_in_order, whole.model.errors_in_order, rtol=1e-9)
@@ -288,7 +288,7 @@ def test_units_that_are_named_give_standard_errors_and_intervals_of_llrs(tmp_pat
 @pytest.fixture
 def small_memory(monkeypatch):
     """The same, also where llrs are written."""
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     monkeypatch.setattr(apply, "memory_of", lambda *_: 1 << 60)
 
 
@@ -330,7 +330,7 @@ def test_one_file_for_two_systems_is_refused_as_in_memory(files, monkeypatch, ot
 
 
 def test_more_units_than_memory_holds_are_refused_before_training(with_speakers, monkeypatch):
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     monkeypatch.setattr("deciban.memory.Cost.UNIT", 1 << 60)
     (scores, key), steps = with_speakers, list[str]()
     with pytest.raises(InputError, match=r"units: there are [\d,]+, and errors are added up for each, which takes"):

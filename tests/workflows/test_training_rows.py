@@ -9,8 +9,9 @@ import pytest
 
 from deciban import train_files
 from deciban.fusion import LinearFusion, MulticlassFusion
-from deciban.workflows import evaluate as evaluating
-from deciban.workflows.evaluate import evaluate_model, opened
+from deciban.workflows import inputs as opening
+from deciban.workflows.evaluate import evaluate_model
+from deciban.workflows.inputs import opened
 from deciban.workflows.options import Options
 from deciban.workflows.training_rows import Compared, rows_of_model
 from support.class_files import CLASSES, trials, write_key, write_table
@@ -139,7 +140,7 @@ def test_rows_of_two_classes_are_those_of_memory_at_every_size(tmp_path, monkeyp
         return rows_of_model(model, evaluated("dev"), evaluated("eval"), lambda _words: None)
 
     whole = found()
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     partitions = found()
     assert (partitions.names, partitions.is_of_training, partitions.analysis) == (
         whole.names,

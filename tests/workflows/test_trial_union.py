@@ -10,7 +10,8 @@ from deciban.fusion import SubsetFusion
 from deciban.io import write
 from deciban.models import Training, load_model
 from deciban.trials import Trials
-from deciban.workflows.evaluate import evaluate_model, opened
+from deciban.workflows.evaluate import evaluate_model
+from deciban.workflows.inputs import opened
 from deciban.workflows.options import Options
 from deciban.workflows.training_rows import Compared
 from support.score_files import said

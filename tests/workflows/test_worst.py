@@ -8,7 +8,7 @@ import pytest
 from deciban import InputError, evaluate, evaluate_files, report_files, train_files
 from deciban.engines import Threads
 from deciban.trials.sources import Batch, LoadedPartition, TrialSource
-from deciban.workflows import evaluate as evaluating
+from deciban.workflows import inputs as opening
 from deciban.workflows.evaluate import worst_of
 from support.both_kinds import MADE
 
@@ -73,7 +73,7 @@ def test_what_is_no_number_of_trials(both, number):
 
 def test_trials_that_do_not_fit_have_the_same_ones(both, monkeypatch):
     whole = evaluate_files(both.paths, both.key, worst=5).worst
-    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     assert evaluate_files(both.paths, both.key, worst=5).worst == whole
 
 

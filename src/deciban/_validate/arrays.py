@@ -1,6 +1,7 @@
 """Conversion and checks of arguments. All other code works on checked arrays.
 
-Scores become float64 or float32 vectors without NaN. Values that would need a guess are refused.
+Scores become float64 or float32 vectors without NaN. Values that would need a guess are refused. Two-class scores that
+look like probabilities are accepted with a warning.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.errors import InputError, TrialError
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, Weights
+from deciban.errors import InputError, TrialError, warn
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit, Weights
 
 
 def several(values: Any, name: str, example: str) -> list[Any]:
@@ -628,3 +629,59 @@ def _got(value: object) -> str:
     """Return a short number or text as it is, and any other value with its type."""
     text = repr(value)
     return text if isinstance(value, str | numbers.Number) and len(text) <= 60 else _short(value)
+
+
+FEWEST = 10
+"""Smallest number of trials for a warning that scores look like probabilities."""
+
+
+_SPREAD = 0.1
+"""Smallest range of scores that look like probabilities: uninformative llrs are all near 0 and may have one sign."""
+
+
+WAY_OUT = "for probabilities pass the share of {} in training (--probabilities PRIOR; {}); for other scores calibrate"
+
+
+LIKE_PROBABILITIES = (
+    "All scores lie in [0, 1], so they are not log-likelihood ratios, and actual costs and Cllr are meaningless: "
+    f"{WAY_OUT.format('targets', 'in Python decisions.llr_from_probability')}."
+)
+"""The note on two-class scores that look like probabilities."""
+
+
+def like_probabilities(lowest: float, highest: float, n_trials: float) -> bool:
+    """Return True if scores look like probabilities, given the smallest and the largest score.
+
+    Log-likelihood ratios have both signs: for calibrated ones, the mean of ``exp(-llr)`` over targets is 1. So `FEWEST`
+    scores that are all in [0, 1] are not log-likelihood ratios, unless they are nearly equal (uninformative).
+
+    >>> like_probabilities(0.02, 0.97, 100), like_probabilities(-0.2, 0.97, 100), like_probabilities(0.0, 0.001, 100)
+    (True, False, False)
+    """
+    return n_trials >= FEWEST and 0.0 <= lowest <= highest <= 1.0 and highest - lowest >= _SPREAD
+
+
+def tell_of_two(*sets: ArrayLike) -> None:
+    """Warn if checked log-likelihood ratios look like probabilities."""
+    arrays = [one for one in map(np.asarray, sets) if one.size]
+    lowest, highest = min(float(one.min()) for one in arrays), max(float(one.max()) for one in arrays)
+    if like_probabilities(lowest, highest, sum(one.size for one in arrays)):
+        warn(LIKE_PROBABILITIES)
+
+
+def unit_of(*, log10: bool = False, lr: bool = False) -> ScoreUnit | None:
+    """Return the unit that two flags declare for scores, or None.
+
+    Raises
+    ------
+    InputError
+        If both are true.
+
+    Examples
+    --------
+    >>> unit_of(lr=True), unit_of()
+    ('lr', None)
+    """
+    if log10 and lr:
+        raise InputError("log10, lr: scores are common logarithms or likelihood ratios, not both. Leave one out.")
+    return "lr" if lr else "log10" if log10 else None

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban._validate.arrays import several
+from deciban._validate.arrays import FEWEST, WAY_OUT, several
 from deciban.errors import InputError, TrialError, warn
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 Names: TypeAlias = tuple[str, ...] | None
 """Checked names of the classes, or None if they are only numbered."""
@@ -326,24 +326,10 @@ def _with_comma(classes: Sequence[str]) -> str:
 ROUNDING = 1e-3
 """Largest difference from 1 of the sum of all probabilities: the rounding error of four decimals, twenty classes."""
 
-FEWEST = 10
-"""Smallest number of trials for a warning that scores look like probabilities."""
-
-_SPREAD = 0.1
-"""Smallest range of scores that look like probabilities: uninformative llrs are all near 0 and may have one sign."""
-
-WAY_OUT = "for probabilities pass the share of {} in training (--probabilities PRIOR; {}); for other scores calibrate"
-_OF_TWO, _OF_MANY = "in Python decisions.llr_from_probability", "in Python multiclass.loglik_from_posterior"
-
-LIKE_PROBABILITIES = (
-    "All scores lie in [0, 1], so they are not log-likelihood ratios, and actual costs and Cllr are meaningless: "
-    f"{WAY_OUT.format('targets', _OF_TWO)}."
-)
-"""The note on two-class scores that look like probabilities."""
 
 LIKE_POSTERIORS = (
     "Scores lie in [0, 1] and sum to 1, so they are not log-likelihoods, and Cllr and costs are meaningless: "
-    f"{WAY_OUT.format('each class', _OF_MANY)}."
+    f"{WAY_OUT.format('each class', 'in Python multiclass.loglik_from_posterior')}."
 )
 """The note on multiclass scores that look like probabilities."""
 
@@ -443,18 +429,6 @@ def _refuse_outside(table: FloatArray, name: str) -> None:
     )
 
 
-def like_probabilities(lowest: float, highest: float, n_trials: float) -> bool:
-    """Return True if scores look like probabilities, given the smallest and the largest score.
-
-    Log-likelihood ratios have both signs: for calibrated ones, the mean of ``exp(-llr)`` over targets is 1. So `FEWEST`
-    scores that are all in [0, 1] are not log-likelihood ratios, unless they are nearly equal (uninformative).
-
-    >>> like_probabilities(0.02, 0.97, 100), like_probabilities(-0.2, 0.97, 100), like_probabilities(0.0, 0.001, 100)
-    (True, False, False)
-    """
-    return n_trials >= FEWEST and 0.0 <= lowest <= highest <= 1.0 and highest - lowest >= _SPREAD
-
-
 def like_posteriors(table: AnyArray) -> bool:
     """Return True if at least `FEWEST` rows of multiclass scores are in [0, 1] and sum to about 1.
 
@@ -467,14 +441,6 @@ def like_posteriors(table: AnyArray) -> bool:
         return False
     sums_to_one = np.allclose(table.sum(axis=1, dtype=np.float64), 1.0, rtol=0.0, atol=ROUNDING)
     return bool(sums_to_one and not np.isin(table, (0.0, 1.0)).all())
-
-
-def tell_of_two(*sets: ArrayLike) -> None:
-    """Warn if checked log-likelihood ratios look like probabilities."""
-    arrays = [one for one in map(np.asarray, sets) if one.size]
-    lowest, highest = min(float(one.min()) for one in arrays), max(float(one.max()) for one in arrays)
-    if like_probabilities(lowest, highest, sum(one.size for one in arrays)):
-        warn(LIKE_PROBABILITIES)
 
 
 def tell_of_many(loglik: AnyArray) -> None:
@@ -494,24 +460,6 @@ LIKE_RATIOS = (
     "(lr=True)."
 )
 """The note on scores that look like likelihood ratios."""
-
-
-def unit_of(*, log10: bool = False, lr: bool = False) -> ScoreUnit | None:
-    """Return the unit that two flags declare for scores, or None.
-
-    Raises
-    ------
-    InputError
-        If both are true.
-
-    Examples
-    --------
-    >>> unit_of(lr=True), unit_of()
-    ('lr', None)
-    """
-    if log10 and lr:
-        raise InputError("log10, lr: scores are common logarithms or likelihood ratios, not both. Leave one out.")
-    return "lr" if lr else "log10" if log10 else None
 
 
 def logarithms_of_ratios(values: AnyArray, name: str = "lr") -> Any:

@@ -12,19 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.analysis.compared import PairedUnits
-from deciban.analysis.systems import copied, labelled_source, llrs_of, scored_by_all, system_names
+from deciban.analysis.systems import labelled_source, system_names
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.training.moments import are_same
 from deciban.errors import InputError, TrialError, names_apart
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.results import Evaluation, Results
-from deciban.evaluation.summary import DEFAULT_POINTS, Resampling, TwoClassMetrics
+from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassMetrics
 from deciban.evaluation.two_class import evaluation_of, summary_of_labelled
+from deciban.evaluation.uncertainty import Resampling
 from deciban.fusion import LinearFusion, posterior_divergence
-from deciban.models.model import without_measure_warnings
+from deciban.models.model import untrained, without_measure_warnings
 from deciban.models.score_model import Fusion
-from deciban.trials.sources import Batch, TrialSource, having, ordered
+from deciban.models.sources import read_mapped
+from deciban.trials.sources import Batch, TrialFields, TrialSource, having, ordered, scored_by_all
 from deciban.types import FloatArray, Names, Weights
 
 Role: TypeAlias = Literal[
@@ -645,7 +647,7 @@ class FusionTask:
         InputError
             If it cannot be trained.
         """
-        model = copied(self.prototype)
+        model = untrained(self.prototype)
         model.system_names = tuple(self.names[k] for k in systems)
         own = ordered(self.dev, systems=systems)
         there = np.logical_or.reduce([~np.isnan(column) for column in own.held.scores])
@@ -665,3 +667,9 @@ def _silent(prototype: Fusion) -> LinearFusion:
     nothing = np.zeros(1), None
     model.objective_ = model.penalized_objective_ = model.cost_of(nothing, nothing)
     return model
+
+
+def llrs_of(source: TrialSource, model: Any) -> FloatArray:
+    """Return the llrs of a trained model for trials in memory."""
+    (trials,) = source.partitions
+    return np.asarray(read_mapped(model, source.systems, trials, TrialFields((0,))).scores[0], np.float64)

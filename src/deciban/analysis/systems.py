@@ -20,10 +20,10 @@ from deciban.fusion import LinearFusion
 from deciban.fusion.linear import source_of_systems
 from deciban.fusion.quality_measures import Measures
 from deciban.metrics import SortedScores
-from deciban.models.model import without_measure_warnings
+from deciban.models.model import untrained, without_measure_warnings
 from deciban.models.score_model import ARGUMENTS, Fusion, ScoreModel
 from deciban.models.sources import mapped
-from deciban.trials.sources import TrialSource, having, ordered
+from deciban.trials.sources import TrialSource, ordered, scored_by_all
 from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, Names, Progress, Weights
 
 
@@ -52,21 +52,6 @@ def labelled_source(
     n_trials = len(_validate.matrix(scores, "scores", "system"))
     tables = Measures.of(n_trials, given).arguments
     return source_of_systems(scores, is_target, sample_weight, None, tables or None, missing=fusion.of_subsets)
-
-
-def scored_by_all(source: TrialSource) -> TrialSource:
-    """Return the trials that all systems scored and that have a weight above 0."""
-    return having(source, range(len(source.systems)), counting=True)
-
-
-def llrs_of(source: TrialSource, model: Any) -> FloatArray:
-    """Return the llrs of a trained model for trials in memory."""
-    return np.asarray(mapped(source, model, "fusion").held.scores[0], np.float64)
-
-
-def copied(fusion: Fusion) -> Fusion:
-    """Return an untrained fusion with the same settings."""
-    return type(fusion)(**fusion.settings)
 
 
 def system_names(names: Names, n_systems: int) -> tuple[str, ...]:
@@ -546,13 +531,13 @@ class Search:
             words = f"selecting systems: {self.n_trained:,} of at most {most:,} trainings done"
             self.progress(f"{words}, {len(systems) - 1} chosen")
         self.n_trained += n_parts
-        return self._cost(self.parts.crossed(copied(self.fusion), "fusion", systems=systems))
+        return self._cost(self.parts.crossed(untrained(self.fusion), "fusion", systems=systems))
 
     def _same_data(self, systems: list[int]) -> float:
         """Return the cost of a fusion that is trained and evaluated on all trials."""
         own = ordered(self.parts.source, systems=systems)
         with without_measure_warnings():
-            model = copied(self.fusion).fit_source(own, self.parts.engine, self.parts.memory)
+            model = untrained(self.fusion).fit_source(own, self.parts.engine, self.parts.memory)
         return self._cost(mapped(own, model, "fusion"))
 
     def _cost(self, llrs: TrialSource) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban._validate.classes import tell_of_two
+from deciban._validate.arrays import tell_of_two
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import Pav, block_llr, pool
 from deciban.core.resampling.linearised import UnitChanges

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from deciban._lazy import compile_methods_late
-from deciban.cli.interrupts import EXIT_CODE, is_program, listen
+from deciban.cli.running import EXIT_CODE, is_program, listen
 
 if is_program():
     listen()  # before slow imports

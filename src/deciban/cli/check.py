@@ -14,7 +14,7 @@ import click
 from deciban import tables
 from deciban.cli.options import OutputOptions, SectionedCommand, options, print_json, print_messages, require_own_stream
 from deciban.cli.parsing import files
-from deciban.cli.progress import working
+from deciban.cli.running import working
 from deciban.errors import WARNING, Message, one_line
 
 if TYPE_CHECKING:

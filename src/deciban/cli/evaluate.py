@@ -25,7 +25,7 @@ from deciban.cli.options import (
     typed_for,
 )
 from deciban.cli.parsing import files
-from deciban.cli.progress import working
+from deciban.cli.running import working
 from deciban.errors import DecibanError, lines
 
 if TYPE_CHECKING:
@@ -116,8 +116,8 @@ def eval_command(
     deciban eval cm.txt --asv asv.txt --preset asvspoof2019
     """
     from deciban.io.source import require_one_stream, single_files
-    from deciban.workflows.evaluate import evaluate_model, opened
-    from deciban.workflows.inputs import paths_of
+    from deciban.workflows.evaluate import evaluate_model
+    from deciban.workflows.inputs import opened, paths_of
 
     out = _console(output, shown, [*scores, key])
     wanted, decided, verifier, beside = ({name: given.pop(name) for name in names} for names in _REQUESTS)
@@ -289,7 +289,7 @@ def report_command(
     from deciban.io.source import single_files
     from deciban.io.writing import target_name
     from deciban.report.files import ReportRequest, write_report
-    from deciban.workflows.evaluate import opened
+    from deciban.workflows.inputs import opened
 
     if cross_validate is not None and not given["select"]:
         raise click.UsageError("--cross-validate sets what --select holds out. Add --select, or leave it out.")

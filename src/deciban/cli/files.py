@@ -22,7 +22,7 @@ from deciban.cli.options import (
     require_own_stream,
 )
 from deciban.cli.parsing import PARSERS, files
-from deciban.cli.progress import working
+from deciban.cli.running import working
 from deciban.errors import lines, one_line
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import Any, TextIO
 import click
 
 from deciban._version import __version__
-from deciban.cli.interrupts import EXIT_CODE, give_way, listening
+from deciban.cli.running import EXIT_CODE, give_way, listening
 from deciban.errors import DecibanError, DecibanWarning, lines, one_line
 
 COMMANDS = {

@@ -19,7 +19,7 @@ from deciban.cli.options import (
     print_messages,
 )
 from deciban.cli.parsing import PictureOptions, files
-from deciban.cli.progress import working
+from deciban.cli.running import working
 
 if TYPE_CHECKING:
     from rich.console import Console

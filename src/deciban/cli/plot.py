@@ -12,7 +12,7 @@ import click
 from deciban import plots
 from deciban.cli.options import JoiningOptions, SectionedCommand, joining_options, options, print_json, print_messages
 from deciban.cli.parsing import PARSERS, PictureOptions, files
-from deciban.cli.progress import working
+from deciban.cli.running import working
 
 
 def _typed(kinds: Sequence[str]) -> tuple[str, ...]:
@@ -213,7 +213,8 @@ class PlotRequest:
 
     def _evaluated(self, scores: Any, key: str | None) -> tuple[Any, dict[str, Any]]:
         """Return results of score files, and the names of these files by role."""
-        from deciban.workflows.evaluate import evaluate_model, opened
+        from deciban.workflows.evaluate import evaluate_model
+        from deciban.workflows.inputs import opened
 
         files = opened(scores, key, self.asked.options)
         about = self.asked.options_for(files).with_metrics(**self.metrics)

@@ -24,7 +24,7 @@ from deciban.cli.options import (
     require_own_stream,
 )
 from deciban.cli.parsing import METHODS, files
-from deciban.cli.progress import working
+from deciban.cli.running import working
 from deciban.errors import as_objects
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def train(request: TrainingRequest, asked: JoiningOptions, model_of: Callable[[O
     from deciban.models.model import to_text
     from deciban.workflows import train_files
     from deciban.workflows.apply import require_llrs_writable
-    from deciban.workflows.evaluate import opened
+    from deciban.workflows.inputs import opened
 
     request.check(asked.options.files)
     if request.interval and not asked.options.how_sure.intervals:

@@ -12,7 +12,8 @@ from scipy.special import logit
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban._validate.classes import tell_of_many, tell_of_two
+from deciban._validate.arrays import tell_of_two
+from deciban._validate.classes import tell_of_many
 from deciban.core.class_counts import tally
 from deciban.core.expected import MeanCost
 from deciban.core.logliks import posterior as posterior_of

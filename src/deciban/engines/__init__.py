@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from deciban.errors import teller
-from deciban.memory import Cost, memory_error, n_processors, rows_that_fit
+from deciban.memory import Cost, n_processors, require_room, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialSource, batches, in_threads
 
@@ -45,9 +45,8 @@ class Threads(CountingEngine):
             return
         largest = max(source.partitions, key=lambda one: one.n_rows)
         needed = largest.n_rows * source.bytes_per_row(n_systems)
-        if 2 * needed > memory:
-            what = f"memory: {largest.name} has {largest.n_rows:,} rows in one row group, which is read at once"
-            raise memory_error(what, needed=2 * needed, given=memory, way="write smaller row groups")
+        what = f"memory: {largest.name} has {largest.n_rows:,} rows in one row group, which is read at once"
+        require_room(what, 2 * needed, memory, way="write smaller row groups")
         further = rows_that_fit(memory / 2 - needed, needed + Cost.THREAD, fewest=0)
         self.n_at_once = min(self.n_threads, 1 + further)
 

@@ -216,7 +216,7 @@ class ProblemScores(SourcePass):
     ) -> None:
         self.given, self.asked, self.problems, self.put = given, asked, problems, put
         size = sum(one.file_size(has_weights=given.has_weights) for one in problems)
-        self.bytes_per_row = 40 + int(2 * size / max(one.n_trials for one in problems))
+        self.of_row += int(2 * size / max(one.n_trials for one in problems))
 
     def of(self, partitions: Sequence[SourcePartition]) -> list[tuple[int, int, AnyArray, CountArray | None]]:
         """See `SourcePass.of`; the result is empty if the scores are written."""

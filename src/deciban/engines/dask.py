@@ -377,7 +377,7 @@ class DaskEngine(CountingEngine):
         """
         self.n_passes += 1
         per_thread = self._memory_per_thread(work.words) * _SHARE_FOR_ROWS
-        rows, sent = (rows_that_fit(room, work.bytes_per_row) for room in (per_thread, min(per_thread, _BYTES_SENT)))
+        rows, sent = (rows_that_fit(room, work.of_row) for room in (per_thread, min(per_thread, _BYTES_SENT)))
         waiting = [Share(part, rows) for part in batches(partitions, sent)]
         with _Progress(self.client, partitions) as progress:
             keys: dict[str, Share] = {}
@@ -397,7 +397,7 @@ class DaskEngine(CountingEngine):
         if not partitions:
             return work
         per_thread = self._memory_per_thread(work.words, work.n_bytes)
-        rows = rows_that_fit(per_thread * _SHARE_FOR_ROWS, work.bytes_per_row, most=work.rows_per_batch)
+        rows = rows_that_fit(per_thread * _SHARE_FOR_ROWS, work.of_row, most=work.rows_per_batch)
         n_tasks = _n_tasks(partitions, self.n_threads, work.n_bytes)
         own = [Share(part, rows) for part in shares(partitions, n_tasks)]
         with _Progress(self.client, partitions) as progress:

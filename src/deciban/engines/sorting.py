@@ -25,16 +25,10 @@ from deciban.core.ranks.hull import CoarseTable, CornerCounts, OrderedPairs, Sco
 from deciban.core.ranks.loops import N_BYTES, ValueCounts, count_loops, expected_bytes
 from deciban.evaluation.curves import drawn_lines
 from deciban.evaluation.results import Evaluation
-from deciban.evaluation.summary import (
-    PosteriorCosts,
-    Resampling,
-    Summary,
-    TrialsByUnit,
-    TwoClassMetrics,
-    posterior_costs_of,
-)
+from deciban.evaluation.summary import PosteriorCosts, Summary, TrialsByUnit, TwoClassMetrics, posterior_costs_of
 from deciban.evaluation.two_class import evaluation_of
-from deciban.memory import Cost, give_back, n_processors, rows_that_fit
+from deciban.evaluation.uncertainty import Resampling
+from deciban.memory import Cost, bytes_held, give_back, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
 from deciban.trials.joining.join import require_two_classes
@@ -449,7 +443,7 @@ def summarize_source(
     work.rows_per_batch = rows_that_fit(  # all threads together use a quarter of the memory, if partitions are small
         memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
     )
-    if source.n_rows <= rows_that_fit(memory, Cost.HELD_WIDE if source.has_weights or source.is_double else Cost.HELD):
+    if bytes_held(source.n_rows, is_wide=source.has_weights or source.is_double) <= memory:
         return _held(source, engine, work, asked)
 
     found = summarize_by_value(source, engine, memory, system=system, metrics=asked)

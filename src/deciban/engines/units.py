@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -28,9 +28,10 @@ from deciban.core.resampling.replicates import (
     poisson_weights,
 )
 from deciban.core.resampling.unit_counts import MOST_DEALT, CountedByUnit, SingleFacts, SingleSums
-from deciban.core.resampling.units import Keys, TrialUnits, distinct
+from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, UnitFacts
 from deciban.errors import Message
-from deciban.evaluation.summary import BinnedTrials, Resampling, TrialsByUnit, UnitTrials
+from deciban.evaluation.summary import BinnedTrials, TrialsByUnit, UnitTrials
+from deciban.evaluation.uncertainty import Resampling
 from deciban.memory import Cost, require_room_for_units, rows_that_fit
 from deciban.trials.sources import (
     Batch,
@@ -45,8 +46,8 @@ from deciban.trials.sources import (
     found_in,
     numbered,
 )
-from deciban.trials.speakers import SpeakersByName, TargetPairs
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.trials.speakers import TargetPairs
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _SLICE = 1 << 14
 """Number of trials of one side that are handled at once, because all can have different units."""
@@ -78,7 +79,7 @@ class UnitReader:
     def trials(self, batch: Batch) -> UnitTrials:
         """Return the trials of positive weight with their units."""
         batch = batch.counting
-        own = batch.units if self.by_name is None else self.by_name.units_of(batch)
+        own = batch.units if self.by_name is None else self.by_name.units_of(batch.names)
         assert own is not None  # noqa: S101  # units were requested
         rows, weight, stratum = (batch.labels, ~batch.labels), batch.weight, batch.stratum if self.n_strata else None
         scores, units = [batch.scores[0][some] for some in rows], [own.take(some) for some in rows]
@@ -231,132 +232,6 @@ def _single_facts(batch: Batch) -> SingleFacts:
     return SingleFacts.of([own[batch.labels], own[~batch.labels]], keys)
 
 
-@dataclass(slots=True)
-class ClassFacts:
-    """Facts about the units of all trials of a class.
-
-    Attributes
-    ----------
-    n_trials : int
-    common : frozenset of int
-        Keys of units that every trial has, on either side.
-    first : tuple of int
-        The units of one trial, one for each side.
-    are_alike : bool
-        Whether all other trials have the same units.
-    """
-
-    n_trials: int = 0
-    common: frozenset[int] = frozenset()
-    first: tuple[int, ...] = ()
-    are_alike: bool = True
-
-    @classmethod
-    def of(cls, units: TrialUnits, chosen: BoolArray) -> Self:
-        """Return the facts about some trials. Only units of both the first and the last trial can be common to all.
-
-        Examples
-        --------
-        >>> units = TrialUnits.of([["ann", "bob"], ["cid", "ann"], ["cid", "bob"]])
-        >>> [len(ClassFacts.of(units, np.array(some)).common) for some in ([True, True, False], [True, True, True])]
-        [1, 0]
-        """
-        at = np.flatnonzero(chosen)
-        if not len(at):
-            return cls()
-        first, last = ([int(side[at[place]]) for side in units.codes] for place in (0, -1))
-        alike = first == last and all(
-            bool(np.all(side[at] == one)) for side, one in zip(units.codes, first, strict=True)
-        )
-        candidates = {*first} & {*last}
-        common = {one for one in candidates if np.logical_or.reduce([side[at] == one for side in units.codes]).all()}
-        keys = units.keys
-        return cls(len(at), frozenset(int(keys[one]) for one in common), tuple(int(keys[one]) for one in first), alike)
-
-    def __add__(self, other: ClassFacts) -> ClassFacts:
-        """Add the other set of trials."""
-        if not self.n_trials or not other.n_trials:
-            return self if self.n_trials else other
-        alike = self.are_alike and other.are_alike and self.first == other.first
-        return ClassFacts(self.n_trials + other.n_trials, self.common & other.common, self.first, alike)
-
-
-@dataclass(slots=True)
-class UnitFacts:
-    """Facts about the units of all trials.
-
-    Attributes
-    ----------
-    classes : dict of int to ClassFacts
-        Facts by true class.
-    n_contradictions : int
-        Number of non-target trials with the same unit on both sides.
-    keys : (n_units,) uint64 array
-        Keys of all units, in ascending order.
-    units : TrialUnits or None
-        All units, without trials; None if there are none.
-    """
-
-    classes: dict[int, ClassFacts] = field(default_factory=dict)
-    n_contradictions: int = 0
-    keys: Keys = field(default_factory=lambda: np.zeros(0, np.uint64))
-    units: TrialUnits | None = None
-
-    @classmethod
-    def of(cls, units: TrialUnits, truth: AnyArray, counting: BoolArray | None = None) -> Self:
-        """Return the facts about some trials, by default all; `counting` marks trials of positive weight."""
-        masks = {int(c): truth == c for c in np.flatnonzero(np.bincount(truth))}
-        masks = masks if counting is None else {c: mask & counting for c, mask in masks.items()}
-        classes = {c: ClassFacts.of(units, mask) for c, mask in masks.items()}
-        same: BoolArray = (units.codes[0] == units.codes[-1]) & masks.get(0, np.zeros(len(truth), np.bool_))
-        n = int(np.count_nonzero(same)) if len(units.codes) == 2 else 0
-        return cls(classes, n, units.keys, units.take(slice(0)))
-
-    @classmethod
-    def of_singles(cls, facts: SingleFacts) -> Self:
-        """Return the facts about trials that are units."""
-        classes = {c: ClassFacts(n, are_alike=n < 2) for c, n in zip((1, 0), facts.n.tolist(), strict=True)}
-        return cls(classes, units=facts.units)
-
-    @classmethod
-    def of_partition(cls, units: TrialUnits, truth: AnyArray) -> Self:
-        """Return the facts about the trials of a partition, which can have few of the units."""
-        found = cls.of(units.only_used(), truth)
-        keys = np.sort(found.keys)
-        return replace(found, keys=keys, units=replace(units.take(slice(0)), keys=keys))
-
-    def trials_of(self, truth: int) -> int:
-        """Return the number of trials of a class."""
-        return self.classes[truth].n_trials if truth in self.classes else 0
-
-    def __add__(self, other: UnitFacts) -> UnitFacts:
-        """Add the other set of trials."""
-        both = {
-            c: self.classes.get(c, ClassFacts()) + other.classes.get(c, ClassFacts())
-            for c in sorted({*self.classes, *other.classes})
-        }
-        keys = distinct(np.concatenate((self.keys, other.keys)))
-        units = self.units or other.units
-        units = None if units is None else replace(units, keys=keys)
-        return UnitFacts(both, self.n_contradictions + other.n_contradictions, keys, units)
-
-    @property
-    def n_trials(self) -> int:
-        """Number of trials of positive weight."""
-        return sum(one.n_trials for one in self.classes.values())
-
-    @property
-    def all_alike(self) -> bool:
-        """True if no class has trials with different units."""
-        return all(one.are_alike for one in self.classes.values())
-
-    def sharing(self) -> list[int]:
-        """Return the classes in which all trials have a common unit; empty if every trial has its own unit."""
-        if self.units is None or (len(self.units.codes) == 1 and len(self.keys) >= self.n_trials):
-            return []
-        return [c for c, one in self.classes.items() if one.n_trials and one.common]
-
-
 class _Facts(tuple[UnitFacts, ...]):
     """Facts about units for several namings; ``a + b`` covers the trials of both."""
 
@@ -393,7 +268,7 @@ def _facts_of(ways: Sequence[SpeakersByName | None], batch: Batch) -> _Facts | N
     batch = batch.counting
     if not len(batch.labels):
         return None
-    units: list[Any] = [batch.units if way is None else way.units_of(batch) for way in ways]
+    units: list[Any] = [batch.units if way is None else way.units_of(batch.names) for way in ways]
     return _Facts(UnitFacts.of_partition(one, batch.labels) for one in units)
 
 

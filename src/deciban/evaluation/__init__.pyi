@@ -21,7 +21,6 @@ from deciban.evaluation.results import PointResult as PointResult
 from deciban.evaluation.results import Results as Results
 from deciban.evaluation.streaming import EarlyStopping as EarlyStopping
 from deciban.evaluation.streaming import ScoreMetric as ScoreMetric
-from deciban.evaluation.summary import Resampling as Resampling
 from deciban.evaluation.summary import Summary as Summary
 from deciban.evaluation.summary import TwoClassMetrics as TwoClassMetrics
 from deciban.evaluation.summary import merged as merged
@@ -29,5 +28,6 @@ from deciban.evaluation.summary import summarize as summarize
 from deciban.evaluation.two_class import evaluate as evaluate
 from deciban.evaluation.two_class import evaluation_of as evaluation_of
 from deciban.evaluation.uncertainty import Bootstrap as Bootstrap
+from deciban.evaluation.uncertainty import Resampling as Resampling
 from deciban.evaluation.worst_trials import Menagerie as Menagerie
 from deciban.evaluation.worst_trials import menagerie as menagerie

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, logit, ndtr
 
-from deciban._validate.classes import LIKE_PROBABILITIES, LIKE_RATIOS, like_probabilities, like_ratios
+from deciban._validate.arrays import LIKE_PROBABILITIES, like_probabilities
+from deciban._validate.classes import LIKE_RATIOS, like_ratios
 from deciban.core.expected import cross_entropy_curve
 from deciban.core.ranks.counts import SortedClass, corners
 from deciban.core.ranks.hull import FEW_ERRORS, Pav, pool

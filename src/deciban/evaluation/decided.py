@@ -17,8 +17,7 @@ from deciban.decisions import Application
 from deciban.evaluation.multiclass.class_metrics import ALL, ClassMetric, CollectedMetrics
 from deciban.evaluation.multiclass.metric_groups import MEMORY, CostedMetrics, bootstrap_of, drawn_at_hand
 from deciban.evaluation.one_system import plain, with_intervals
-from deciban.evaluation.summary import Resampling
-from deciban.evaluation.uncertainty import MetricKey, Uncertainty
+from deciban.evaluation.uncertainty import MetricKey, Resampling, Uncertainty
 from deciban.types import BoolArray, ByValue, CountArray, FloatArray, IntArray
 
 Pair: TypeAlias = tuple[float, float]

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 import numpy as np
 
 from deciban._lazy import registered
-from deciban._validate.classes import LIKE_POSTERIORS, LIKE_PROBABILITIES
+from deciban._validate.arrays import LIKE_PROBABILITIES
+from deciban._validate.classes import LIKE_POSTERIORS
 from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Estimate, Interval
 from deciban.core.resampling.units import INDEPENDENT
 from deciban.errors import counted, some_of, topic_of

@@ -28,10 +28,10 @@ from deciban.core.ranks.counts import SortedClass, joined_weights
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.core.resampling import unit_counts
 from deciban.core.resampling.clusters import ClusterDesign
-from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.core.resampling.units import Keys, TrialUnits, units_of_classes
 from deciban.errors import InputError
+from deciban.evaluation.uncertainty import Resampling
 from deciban.metrics import SortedScores
 from deciban.metrics.costs import REGISTERED, RULES, OwnCosts, own_sums
 from deciban.metrics.scores import FACTORS, ScoredTrials, conventions_of, factors_of, rates_of
@@ -49,49 +49,6 @@ Pair: TypeAlias = tuple[ArrayLike, ArrayLike]
 
 N_GROUPS = 10
 """Groups of units for leaving one group out at a time."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Resampling:
-    """Options of intervals, passed as one object.
-
-    Attributes
-    ----------
-    units : TrialUnits or None
-        Units of all trials, in their order; None if the summary has them, or if they are unknown.
-    level : float
-    optimism : bool or None
-        Also compute corrected minima; None: for two classes only.
-    keep : bool or None
-        Keep the influences of units, which comparisons need; None: keep them unless there are very many.
-    bootstrap : int
-        Number of replicates of the bootstrap; 0 for none.
-    seed : int
-        Seed of the replicates.
-    strata : (n_trials,) int array or None
-        Conditions of all trials in their order, if weights give each condition the same weight in every replicate.
-
-    Raises
-    ------
-    InputError
-        If the level is not inside (0, 1), or the number of replicates or the seed is invalid.
-    """
-
-    units: TrialUnits | None = None
-    level: float = LEVEL
-    optimism: bool | None = None
-    keep: bool | None = None
-    bootstrap: int = 0
-    seed: int = 0
-    strata: IntArray | None = None
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        checked_level(self.level)
-        if self.bootstrap or self.seed:
-            from deciban.core.resampling.replicates import checked_replicates  # loads on request
-
-            checked_replicates(self.bootstrap, self.seed)
 
 
 @dataclass(frozen=True, eq=False)

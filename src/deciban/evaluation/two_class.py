@@ -42,13 +42,13 @@ from deciban.evaluation.results import Evaluation, PointResult
 from deciban.evaluation.summary import (
     DEFAULT_POINTS,
     BinnedTrials,
-    Resampling,
     Summary,
     TrialsByUnit,
     TwoClassMetrics,
     UnitTrials,
     summarize,
 )
+from deciban.evaluation.uncertainty import Resampling
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import misleading_of
 from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, ScoreArray, Units, Weights

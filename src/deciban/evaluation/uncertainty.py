@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
 from deciban.core.resampling import intervals
 from deciban.core.resampling.clusters import ClusterDesign, degrees_of
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, Interval
-from deciban.core.resampling.units import FEW_UNITS, Keys, is_independent, number_of_units
+from deciban.core.resampling.units import FEW_UNITS, Keys, TrialUnits, is_independent, number_of_units
 from deciban.errors import InputError, counted, some_of
 from deciban.types import BoolArray, FloatArray, FloatPair, IntArray
-
-if TYPE_CHECKING:
-    from deciban.evaluation.summary import Resampling
-
 
 BootstrapKind = Literal["percentile", "basic"]
 
@@ -28,6 +24,49 @@ _ENOUGH = 10
 
 
 _ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resampling:
+    """Options of intervals, passed as one object.
+
+    Attributes
+    ----------
+    units : TrialUnits or None
+        Units of all trials, in their order; None if the summary has them, or if they are unknown.
+    level : float
+    optimism : bool or None
+        Also compute corrected minima; None: for two classes only.
+    keep : bool or None
+        Keep the influences of units, which comparisons need; None: keep them unless there are very many.
+    bootstrap : int
+        Number of replicates of the bootstrap; 0 for none.
+    seed : int
+        Seed of the replicates.
+    strata : (n_trials,) int array or None
+        Conditions of all trials in their order, if weights give each condition the same weight in every replicate.
+
+    Raises
+    ------
+    InputError
+        If the level is not inside (0, 1), or the number of replicates or the seed is invalid.
+    """
+
+    units: TrialUnits | None = None
+    level: float = intervals.LEVEL
+    optimism: bool | None = None
+    keep: bool | None = None
+    bootstrap: int = 0
+    seed: int = 0
+    strata: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        intervals.checked_level(self.level)
+        if self.bootstrap or self.seed:
+            from deciban.core.resampling.replicates import checked_replicates  # loads on request
+
+            checked_replicates(self.bootstrap, self.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ from scipy.special import expit
 from deciban._validate import arrays as _validate
 from deciban.core.expected import MeanCost
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.linear_objective import length_bound
+from deciban.core.training.sums import length_bound
 from deciban.models.model import ParameterCovariance, Plain, scores_alone
 from deciban.models.score_model import Fusion, penalized, require_systems, results_of
 from deciban.trials.sources import Batch, Columns, TrialSource, in_memory
@@ -272,7 +272,7 @@ def posterior_divergence(
            [0.   , 0.   , 0.235],
            [0.235, 0.235, 0.   ]])
     """
-    from deciban._validate.classes import tell_of_two  # not needed for fusions
+    from deciban._validate.arrays import tell_of_two  # not needed for fusions
 
     trials = source_of_systems(llr, is_target, sample_weight).held
     tell_of_two(trials.stacked)

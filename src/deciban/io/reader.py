@@ -17,7 +17,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy
 from deciban._files import PathLike, Readable, ScratchFolder, display_name, require_file_name
-from deciban._validate.classes import unit_of
+from deciban._validate.arrays import unit_of
 from deciban.errors import FormatError, InputError, KeyMismatchError, counted, in_lines
 from deciban.io import formats
 from deciban.io.columns.headers import Columns

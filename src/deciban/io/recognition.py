@@ -33,7 +33,7 @@ from deciban.io.source import (
 from deciban.io.text import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import FirstLines
 from deciban.io.text.reader import Layout, TextBlocks
-from deciban.memory import TIMES_ITS_SIZE, Cost
+from deciban.memory import TIMES_ITS_SIZE, bytes_of_parquet
 from deciban.trials.joining.matching import Duplicates, Missing
 
 
@@ -480,9 +480,6 @@ def _shape(line: str) -> tuple[int, int, int]:
 
 _HEAD = 4096
 
-_FEWEST_CLASSES = 2
-"""A table with more columns of numbers may contain class scores."""
-
 _WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 """Bytes of a value in memory; text is stored as a number of a dictionary."""
 
@@ -524,8 +521,7 @@ def _size_by_footer(path: Path) -> tuple[int, int]:
         decoded = footer.num_rows * sum(_WIDTHS.get(one.physical_type, one.length) for one in widths)
         n_numbers = sum(one.physical_type in ("FLOAT", "DOUBLE") for one in widths)
         written = sum(footer.row_group(at).total_byte_size for at in range(footer.num_row_groups))
-    of_row = Cost.PARQUET_ROW + (Cost.CLASS_NUMBER * n_numbers if n_numbers > _FEWEST_CLASSES else 0)
-    return footer.num_rows, int(footer.num_rows * of_row + Cost.PARQUET_COLUMN * max(decoded, written))
+    return footer.num_rows, bytes_of_parquet(footer.num_rows, n_numbers, max(decoded, written))
 
 
 def is_longer(scores: Sequence[Any], key: Any, room: int) -> bool:

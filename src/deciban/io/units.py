@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +16,6 @@ from deciban.core.logliks import llr_of_probability, loglik_of_posterior
 from deciban.errors import NEGATED, FormatError, InputError, Message, TrialError, counted
 from deciban.io.formats import Contents
 from deciban.trials import ClassScores, Scores, Trials
-from deciban.trials.lists import Origin
 from deciban.types import AnyArray, FloatArray
 
 DETECTION_LLRS = (
@@ -37,7 +35,8 @@ LIKELIHOODS = "scores are likelihoods; their natural logarithms were taken"
 LOGARITHMS_OF_RATIOS = "scores are likelihood ratios; they are written as their natural logarithms"
 """The note on two-class likelihood ratios that are converted."""
 
-_SUBMISSION = "nist-lre"
+SUBMISSION = "nist-lre"
+"""The format of evaluations with detection llrs."""
 
 AnyScores = TypeVar("AnyScores", bound=Scores | ClassScores)
 
@@ -76,11 +75,6 @@ def as_detection_llrs(contents: Contents) -> Contents:
     if contents.class_scores is None:
         return contents
     return replace(contents, class_scores=written_as(contents.class_scores, "detection-llr")[0])
-
-
-def is_submission(origin: Origin) -> bool:
-    """Return True if a table has the format of evaluations with detection llrs."""
-    return re.search(rf"\b{_SUBMISSION}\b", origin.reading) is not None
 
 
 def logs_of_probabilities(scores: AnyScores, prior: Any) -> AnyScores:
@@ -258,7 +252,7 @@ def notes_on_submissions(told: Sequence[Message], write_as: str) -> list[Message
         "contains log-likelihoods, but the language recognition evaluations of 2017 and 2022 expect detection llrs: "
         'use --as detection-llr (write_as="detection-llr")'
     )
-    as_submission = [one for one in told if one.kind == "wrote" and one.text == f"as {_SUBMISSION}"]
+    as_submission = [one for one in told if one.kind == "wrote" and one.text == f"as {SUBMISSION}"]
     return [Message("note", one.origin, words) for one in as_submission if write_as == "loglik"]
 
 

@@ -35,7 +35,7 @@ from deciban.io.partitions.writing import (
 from deciban.io.reader import read_contents, read_renaming, text_faults
 from deciban.io.recognition import is_stream, memory_of, readable_as, recognize
 from deciban.io.source import require_one_stream
-from deciban.memory import Cost, memory_error, memory_for_trials, rows_that_fit
+from deciban.memory import bytes_of_joined, memory_error, memory_for_trials, rows_that_fit
 from deciban.trials import Index, Origin, Trials
 from deciban.trials.classes import messages_on_ratios
 from deciban.trials.joining import IdsLike, Lookup, Renamed, near_names
@@ -223,8 +223,8 @@ class ListedNames:
         moved = _first_difference(self.table, listed.table)
         if moved is None:
             return None
-        memory = math.inf if self.room is None else self.room[1] / 2
-        n_parts = math.ceil((self.n_rows + listed.n_rows) / rows_that_fit(memory, Cost.JOINED_NAME))
+        memory = None if self.room is None else self.room[1] / 2
+        n_parts = math.ceil((self.n_rows + listed.n_rows) / rows_that_fit(memory, bytes_of_joined()))
         found = [_compared(self.part(at, n_parts), listed.part(at, n_parts)) for at in range(n_parts)]
         return replace(reduce(add, found), moved=moved)
 

@@ -17,7 +17,8 @@ from typing import IO, Any
 import numpy as np
 
 from deciban._files import PathLike, atomic_write, display_name, require_file_name, scratch_file
-from deciban._validate.classes import Prior, unit_of
+from deciban._validate.arrays import unit_of
+from deciban._validate.classes import Prior
 from deciban.errors import FormatError, InputError, KeyMismatchError, Message, as_message, counted
 from deciban.io.columns.headers import Columns, unit_in_words
 from deciban.io.formats import (
@@ -41,10 +42,10 @@ from deciban.io.recognition import memory_of
 from deciban.io.source import CODECS, codec_for, files_of, require_one_stream, unpacked_name
 from deciban.io.text.writer import write_text
 from deciban.io.units import (
+    SUBMISSION,
     as_detection_llrs,
     certain,
     in_other_units,
-    is_submission,
     n_infinite,
     notes_on_submissions,
     refuse_negated_probabilities,
@@ -397,7 +398,7 @@ def convert(
         messages += [read_message("key", truth, truth.label_counts), *notes, met]
         needed.append("key")
     told = put_and_tell(contents, target, to, needed)
-    is_known = is_submission(contents.origin) and not read.told  # written with the units of the input
+    is_known = contents.origin.is_read_as(SUBMISSION) and not read.told  # written with the units of the input
     return (*messages, *told, *([] if is_known else notes_on_submissions(told, write_as)))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from deciban._validate import arrays as _validate
-from deciban._validate.classes import tell_of_two
+from deciban._validate.arrays import tell_of_two
 from deciban.metrics.scores import CountedScores, SortedScores, checked
 from deciban.types import ByValue, FloatArray, FloatPair, Weights
 

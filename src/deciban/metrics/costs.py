@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 
 from deciban._validate import arrays as _validate
-from deciban._validate.arrays import several
-from deciban._validate.classes import tell_of_two
+from deciban._validate.arrays import several, tell_of_two
 from deciban.core.expected import MeanCost, WeightedScores, log_costs, mixed, quadratic_costs
 from deciban.core.proper import beta_cost_non, beta_cost_tar, threshold_density
 from deciban.core.ranks.hull import FEW_ERRORS

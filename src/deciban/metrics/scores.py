@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logit, ndtr, ndtri
 
 from deciban._validate import arrays as _validate
-from deciban._validate.classes import tell_of_two
+from deciban._validate.arrays import tell_of_two
 from deciban.core import expected
 from deciban.core.expected import ErrorCounts, WeightedScores
 from deciban.core.ranks import operating

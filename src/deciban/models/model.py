@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -537,7 +537,7 @@ def uncertainty_of(content: Mapping[str, Any], model: Model) -> ParameterUncerta
     if "covariance" not in content:
         replicates = list[Any]()
         for parameters in content["replicates"]:
-            one = type(model)(**model.settings)
+            one = untrained(model)
             one.set_parameters(parameters)
             replicates.append(one)
         return JackknifeMaps(replicates=tuple(replicates), **units)
@@ -582,3 +582,11 @@ def scores_alone(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], Sc
 def scores_as_they_are(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
     """Return no columns, and the score of the only system as the base of the llr."""
     return (), scores[0]
+
+
+M = TypeVar("M", bound=Model)
+
+
+def untrained(model: M) -> M:
+    """Return an untrained model with the same settings."""
+    return type(model)(**model.settings)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from deciban.trials.lists import Trials as TrialList
 
 
-def _mapped(model: Any, systems: tuple[str, ...], partition: SourcePartition, wanted: TrialFields) -> Batch:
+def read_mapped(model: Any, systems: tuple[str, ...], partition: SourcePartition, wanted: TrialFields) -> Batch:
     """Read the trials of a partition with mapped scores.
 
     Raises
@@ -82,7 +82,7 @@ def mapped(source: TrialSource, model: Any, name: str) -> TrialSource:
     TrialSource
         A source of one system.
     """
-    step = partial(_mapped, model, source.systems)
+    step = partial(read_mapped, model, source.systems)
     return source.map(step, systems=(name,), is_double=True, incomplete=False)
 
 

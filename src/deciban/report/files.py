@@ -20,8 +20,8 @@ from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report.tables import Page, Provenance, date_written
 from deciban.types import Progress
-from deciban.workflows.evaluate import ModelEvaluation, evaluate_model, opened
-from deciban.workflows.inputs import Opened, Paths, named_scores, paths_of
+from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
+from deciban.workflows.inputs import Opened, Paths, named_scores, opened, paths_of
 from deciban.workflows.options import Options
 from deciban.workflows.partitions import Split
 from deciban.workflows.units import DEFAULT_FOLDS, HoldOut

@@ -13,7 +13,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logsumexp
 
 from deciban._validate import arrays as _validate
-from deciban._validate.classes import tell_of_two
+from deciban._validate.arrays import tell_of_two
 from deciban.core.expected import MeanCost, WeightedScores, cross_entropy
 from deciban.core.expected import mixed as mixed_at
 from deciban.core.logliks import posterior, relative, row_blocks

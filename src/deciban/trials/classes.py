@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban._validate.classes import LIKE_RATIOS, SHARE_BELOW_1, like_posteriors, like_probabilities, like_ratios
+from deciban._validate.arrays import like_probabilities
+from deciban._validate.classes import LIKE_RATIOS, SHARE_BELOW_1, like_posteriors, like_ratios
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, shortened
 from deciban.trials.joining import IdsLike, Renaming
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked

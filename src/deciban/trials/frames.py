@@ -16,7 +16,8 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, of_words
 from deciban._validate import arrays as _validate
-from deciban._validate.classes import logarithms_of_ratios, unit_of
+from deciban._validate.arrays import unit_of
+from deciban._validate.classes import logarithms_of_ratios
 from deciban.errors import InputError
 from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, SINGLE, Origin, Trials

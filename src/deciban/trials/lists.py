@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -111,6 +112,10 @@ class Origin:
     lines: Callable[[Sequence[int]], Sequence[int | None]] | None = None
     places: Callable[[Sequence[int]], list[str]] | None = None
     sides: tuple[tuple[str, str], ...] = ()
+
+    def is_read_as(self, format: str) -> bool:
+        """Return True if the file was read as a format, given by its whole name."""
+        return re.search(rf"\b{format}\b", self.reading) is not None
 
     def side_called(self, column: str) -> str:
         """Return the side of trials that a column became, or its own name."""

@@ -386,6 +386,11 @@ class TrialSource:
         return None if self.batch is None else self.batch.units
 
     @property
+    def trials(self) -> Trials | None:
+        """The names of the trials, if they are in memory."""
+        return None if self.batch is None else self.batch.trials
+
+    @property
     def held(self) -> Batch:
         """The trials of a source that must be in memory."""
         assert self.batch is not None  # noqa: S101
@@ -545,7 +550,7 @@ class SourcePass:
         The activity, for progress messages.
     rows_per_batch : int
         Suitable number of rows at once.
-    bytes_per_row : int
+    of_row : int
         Bytes that a row takes while it is read, sorted and summed.
     n_bytes : int
         Approximate bytes of a sum, if it is large: each task of a cluster has its own.
@@ -557,7 +562,7 @@ class SourcePass:
 
     words: str
     rows_per_batch: int = 1_000_000
-    bytes_per_row: int = 40
+    of_row: int = 40
     n_bytes: int = 0
     lock: threading.Lock
     found: Any = None
@@ -852,6 +857,11 @@ def having(source: TrialSource, systems: Sequence[int], *, every: bool = True, c
     n, is_weighed = len(source.systems), counting and source.has_weights
     step = partial(_having, systems=tuple(systems), every=every, counting=is_weighed)
     return source.map(step, incomplete=not (every and len(set(systems)) == n))
+
+
+def scored_by_all(source: TrialSource) -> TrialSource:
+    """Return the trials that all systems scored and that have a weight above 0."""
+    return having(source, range(len(source.systems)), counting=True)
 
 
 def counting(source: TrialSource) -> TrialSource:

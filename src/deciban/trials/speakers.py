@@ -14,15 +14,9 @@ from typing import Any, Self
 import numpy as np
 
 from deciban.core.resampling.unit_counts import groups_of_keys, groups_of_units
-from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, mixed_bits
+from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, UnlistedUnits, distinct
 from deciban.trials.sources import Batch, SourcePartition, SourcePass, TrialFields
-from deciban.types import AnyArray, IntArray
-
-FOUND = "found from target trials"
-"""Text for speakers that were found without names."""
-
-_FEW = 1 << 12
-"""Largest number of links and names for which connected components are computed without importing scipy.sparse."""
+from deciban.types import IntArray
 
 _MOST_WAITING = 1 << 20
 """Number of names and pairs that are collected before duplicates and redundant pairs are removed."""
@@ -113,66 +107,6 @@ def joining_links(links: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
 
 
 @dataclass(frozen=True, eq=False)
-class SpeakersByName:
-    """Speakers of names.
-
-    Attributes
-    ----------
-    names : pair of uint64 arrays
-        Numbers of the names of each side, ascending.
-    codes : pair of int arrays
-        The speaker of each name.
-    keys : (n_speakers,) uint64 array
-        See `TrialUnits`; ascending.
-    apart : bool
-        True if equal names on the two sides are unrelated.
-    n_linked : int
-        Number of speakers with target trials.
-    """
-
-    names: tuple[Keys, Keys]
-    codes: tuple[IntArray, IntArray]
-    keys: Keys
-    apart: bool
-    n_linked: int
-
-    @classmethod
-    def of(cls, names: tuple[Keys, Keys], links: Sequence[IntArray], *, apart: bool, has_channels: bool) -> Self:
-        """Connect the names of target trials; ``links`` are the indices of these names on both sides."""
-        enroll, test = names
-        if apart or has_channels:
-            keys = np.concatenate((enroll, test if has_channels else mixed_bits(test)))
-            place = np.arange(len(enroll)), np.arange(len(enroll), len(keys))
-        else:
-            keys = distinct(np.concatenate((enroll, test)))
-            place = np.searchsorted(keys, enroll), np.searchsorted(keys, test)
-        one, other = (where[at] for where, at in zip(place, links, strict=True))
-        part = connected(one, other, len(keys))
-        least = np.full(int(part.max(initial=-1)) + 1, np.iinfo(np.uint64).max, np.uint64)
-        np.minimum.at(least, part, keys)
-        order = np.argsort(least, kind="stable")
-        rank: AnyArray = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        n_linked = len(np.unique(part[one]))
-        return cls(names, (rank[part[place[0]]], rank[part[place[1]]]), least[order], apart, n_linked)
-
-    @property
-    def about(self) -> TrialUnits:
-        """The speakers, without trials."""
-        none = np.zeros(0, np.int64)
-        return TrialUnits((none, none), self.keys, "speaker", FOUND)
-
-    def units_of(self, batch: Batch) -> TrialUnits:
-        """Return the speakers of trials."""
-        assert batch.names is not None  # noqa: S101  # they were requested
-        codes = [
-            codes[np.searchsorted(own, side)]
-            for codes, own, side in zip(self.codes, self.names, batch.names, strict=True)
-        ]
-        return TrialUnits((codes[0], codes[1]), self.keys, "speaker", FOUND)
-
-
-@dataclass(frozen=True, eq=False)
 class BatchUnits:
     """The units, and a function that returns the units of a batch. Can be pickled.
 
@@ -216,39 +150,6 @@ class BatchUnits:
         """Return the units of trials as indices among all units; one unit per trial if they are not listed."""
         if self.are_trials:
             return TrialUnits.each(len(batch.labels))
-        own = batch.units if self.by_name is None else self.by_name.units_of(batch)
+        own = batch.units if self.by_name is None else self.by_name.units_of(batch.names)
         assert own is not None  # noqa: S101  # they were requested
         return own if own.keys is self.units.keys else own.among(self.units.keys)
-
-
-def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
-    """Return the connected component of each node of a graph, given its edges.
-
-    Examples
-    --------
-    >>> connected(np.array([0, 2]), np.array([1, 1]), 5)
-    array([0, 0, 0, 1, 2])
-    """
-    if max(len(one), n_nodes) <= _FEW:
-        return _few_connected(one, other, n_nodes)
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(n_nodes, n_nodes))
-    part: AnyArray = connected_components(links, directed=False)[1]
-    return part
-
-
-def _few_connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
-    """Compute `connected` for few nodes, in less time than the import of scipy.sparse takes."""
-    above = list(range(n_nodes))
-
-    def root(node: int) -> int:
-        while above[node] != node:
-            above[node] = node = above[above[node]]
-        return node
-
-    for left, right in zip(one.tolist(), other.tolist(), strict=True):
-        above[root(left)] = root(right)
-    roots = np.array([root(node) for node in range(n_nodes)], np.int64)
-    return np.unique(roots, return_inverse=True)[1]

@@ -12,11 +12,10 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
+from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import InputError, counted
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, Trials
 from deciban.trials.names import encode
-from deciban.trials.speakers import SpeakersByName
 from deciban.types import AnyArray, BoolArray, IntArray
 
 UnitColumn: TypeAlias = tuple[IntArray, pa.Array]

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from deciban._validate import arrays as _validate
-from deciban._validate.classes import llrs_of_ratios, unit_of
+from deciban._validate.arrays import unit_of
+from deciban._validate.classes import llrs_of_ratios
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError, names_apart, refuse
 

@@ -34,10 +34,9 @@ from deciban.evaluation.multiclass.metric_groups import MetricGroups, Replicates
 from deciban.evaluation.multiclass.problem_sums import ClassMetrics, CountedProblems
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks
-from deciban.evaluation.summary import Resampling
-from deciban.evaluation.uncertainty import MetricKey, Uncertainty
+from deciban.evaluation.uncertainty import MetricKey, Resampling, Uncertainty
 from deciban.io.recognition import memory_of
-from deciban.memory import Cost, memory_error, rows_that_fit
+from deciban.memory import CLASSIFIER, Cost, memory_error, require_room, rows_that_fit
 from deciban.models.sources import SourceClasses
 from deciban.multiclass.recalibration import (
     Best,
@@ -148,9 +147,9 @@ def evaluate_class_batches(
     metrics = ClassMetrics(**options.metrics.given())
     metrics.require_parts()
     _refuse_optimism(source, options)
-    needed, room = Cost.CLASSIFIER * source.n_rows * len(source.classes), engine.bounded(options.scale.n_bytes)
-    if metrics.classifier and needed > room:
-        raise memory_error("classifier: these metrics need all scores in memory", needed=needed, given=room)
+    if metrics.classifier:
+        needed = Cost.CLASSIFIER * source.n_rows * len(source.classes)
+        require_room(CLASSIFIER, needed, engine.bounded(options.scale.n_bytes))
 
     def evaluated(
         source: TrialSource, metrics: ClassMetrics, who: UnitsAndStrata | None
@@ -366,10 +365,9 @@ class BatchedInfluences:
         gathered = CollectedMetrics(design, metric_groups.kept(len(units.keys), self.resampling.keep))
         metrics, centres = self._looked_up(metric_groups, sums)
         sizes = {name: self._size(name, len(centre), metric_groups) for name, centre in centres.items()}
-        if (most := max(sizes.values())) > self.memory:
-            what = f"units: there are {len(units.keys):,}, and influences are summed for each of them"
-            way = "use every segment as a unit (leave --units out)"
-            raise memory_error(what, needed=most, given=self.memory, way=way)
+        what = f"units: there are {len(units.keys):,}, and influences are summed for each of them"
+        way = "use every segment as a unit (leave --units out)"
+        require_room(what, max(sizes.values()), self.memory, way=way)
         room = self.memory / 4
         for names in together(sizes, room):
             start = partial(_Sums, {name: centres[name] for name in names}, metric_groups)

@@ -241,12 +241,11 @@ class ConditionSplit:
 
     def _where(self, source: TrialSource, lacking: Sequence[Values]) -> str:
         """Return the place of the first trial with some values; without trial names, the name of the source."""
-        batch = source.batch
-        if batch is None or batch.trials is None:
+        if source.trials is None:
             return source.name
-        values, codes = self.split.of(batch, source.name)
+        values, codes = self.split.of(source.held, source.name)
         lacks = np.array([one in lacking for one in values], np.bool_)
-        return batch.trials.origin.where(int(np.argmax(lacks[codes])))
+        return source.trials.origin.where(int(np.argmax(lacks[codes])))
 
     def rows(self, batch: Batch, name: str) -> dict[Values, IntArray]:
         """Return the rows of the trials of each combination of values."""
@@ -382,14 +381,14 @@ class Conditions:
         """Messages about the number of conditions."""
         known = dict.fromkeys((*self.partitions, *self.equalized))
         found = [message_of(one) for one in known]
-        if self.equalized and self._are_trials and self.units.source.batch is None and not self.units.source.classes:
+        if self.equalized and self._are_trials and not self.units.source.classes:
             words = "no intervals if every trial is a unit and the data are larger than memory"
             found.append(Message(WARNING, "", f"equalize: {words}"))
         return tuple(found)
 
     @property
     def _are_trials(self) -> bool:
-        """True if every trial is a unit."""
+        """True if every trial is a unit that is counted in passes; units in memory are listed."""
         return self.units.units is not None and (self.units.singles is not None or self.units.are_trials)
 
     def evaluated(self, pooled: Any, options: Options, *, system: int) -> SystemConditions:
@@ -417,19 +416,16 @@ class Conditions:
     def weighted(self, part: ConditionSplit, factors: FloatArray, options: Options, *, system: int, name: str) -> Any:
         """Evaluate a system with trials weighted by condition; the bootstrap keeps these weights."""
         found = self._in_order(part, system)
-        in_passes = self.units.source.batch is None
-        by_class = in_passes and bool(self.units.source.classes)
+        by_class = self.units.source.batch is None and bool(self.units.source.classes)
         weigh = partial(weighted_by_condition, self.units.source) if found is None else found.weighted
         source, home = part.weighted(weigh, factors, is_classes=by_class)
         units = replace(self.units, source=source)
-        if not in_passes:
-            pass  # trials contain their strata
-        elif by_class:
+        if by_class:
             units = replace(units, strata=home)
         elif self._are_trials:
             units = replace(units, units=None, singles=None)  # nothing is counted by unit
         else:
-            units = replace(units, n_conditions=len(factors))
+            units = replace(units, n_conditions=len(factors))  # trials in memory contain their strata
         at = system if found is None else 0
         return self.kind.evaluate_source(units, options, system=at, name=name)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,15 +15,15 @@ from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.io.reader import UnpairedError
-from deciban.io.recognition import are_summaries, is_longer, memory_of, rows_of
-from deciban.io.source import Source, single_files
-from deciban.memory import Cost, memory_error
+from deciban.io.source import single_files
+from deciban.memory import memory_error
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import JoinReport
 from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, counting, found_in, having
 from deciban.types import Progress
 from deciban.workflows import inputs
+from deciban.workflows.inputs import messages_with_ties, opened
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import MetricOptions, Options, RenamedSystems, UncertaintyOptions, renamed
 
@@ -36,49 +34,6 @@ if TYPE_CHECKING:
 
 
 TWO_CLASSES = ("target", "non-target")
-
-
-def opened(scores: Any, key: PathLike | None, options: Options) -> inputs.Opened:
-    """Open files, to be read in batches if they do not fit in memory, otherwise as a whole.
-
-    Parameters
-    ----------
-    scores : sequence of paths, one path, or a result of this function
-    key : path or None
-    options : Options
-
-    Raises
-    ------
-    FormatError, InputError, OSError
-        If opening fails.
-    """
-    if isinstance(scores, inputs.Opened):
-        return scores
-    given = list(scores) if isinstance(scores, list | tuple) else [scores]
-    has_objects, room = any(map(inputs.is_object, (*given, key))), options.scale.n_bytes
-    named: Any = given if has_objects else inputs.paths_of(scores, also=(key, *options.files))
-    if key is None and are_summaries(named):
-        from deciban.workflows.summaries import opened_summaries
-
-        return opened_summaries(named, options)
-    is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: in batches
-    is_large = not has_objects and memory_of(named, key) > room
-    if is_large and options.metrics.classifier:
-        needed = Cost.HELD * max(map(rows_of, named))
-        if needed > room:
-            raise memory_error("classifier: these metrics need all scores in memory", needed=needed, given=room)
-    if is_asked or is_large or is_longer(named, key, room):
-        return inputs.open_source(named, key, options)
-    return inputs.ScoreFiles.of(scores, key, options.reading)
-
-
-def _is_mask(key: PathLike | None, options: Options) -> bool:
-    """Return True if a key is a matrix with marks for the cells that are trials."""
-    if not isinstance(key, str | os.PathLike) or not Path(key).is_file() or Source(key).kind != "NumPy":
-        return False
-    from deciban.io.partitions.matrix_files import is_mask
-
-    return is_mask(key, options.kind)
 
 
 def evaluate_source(
@@ -134,7 +89,7 @@ def evaluate_source(
             units = replace(units, source=source, engine=engine)
         source = whole = units.source
         most = number_of_worst(options.worst, source)
-        if most and source.batch is None:
+        if most:
             sides_of_worst(source)  # raises an error before the passes
         split, planned = _split(kind, units, options)
         said = () if split is None else split.messages
@@ -199,16 +154,6 @@ def _split(kind: AnyKind, units: UnitsOfSource, options: Options) -> tuple[Condi
     return split, planned
 
 
-def messages_with_ties(
-    source: TrialSource, kind: AnyKind, ties: Mapping[str, int | float], report: JoinReport | None = None
-) -> list[Message]:
-    """Return the messages of a source; the message about the join gets the numbers of ties, if known."""
-    known, report = source.messages, report or source.report
-    assert report is not None  # noqa: S101  # set by the join
-    join, before = kind.join_message(report, inputs.ties_in_words(ties) if ties else ""), kind.join_message(report, "")
-    return [join if one == before else one for one in known] + ([] if before in known else [join])
-
-
 def number_of_worst(asked: object, files: Any) -> int:
     """Return the requested number of most misleading trials; 0 by default.
 
@@ -236,13 +181,15 @@ def number_of_worst(asked: object, files: Any) -> int:
 
 
 def sides_of_worst(source: TrialSource) -> tuple[str, ...]:
-    """Return the columns of trial names of a source that does not fit in memory.
+    """Return the sides of trials, or the columns of trial names of a source that does not fit in memory.
 
     Raises
     ------
     InputError
         If there are no trial names.
     """
+    if source.trials is not None:
+        return source.trials.sides
     sides = tuple(one for one in inputs.NAMING if one in source.conditions)
     if not sides:
         what = f"worst: {source.name} has no names of trials, and does not fit in memory"
@@ -267,12 +214,9 @@ def worst_of(source: TrialSource, engine: Engine, system: int, most: int) -> Wor
     InputError
         If there are no trial names.
     """
-    name, classes = source.systems[system], source.classes or TWO_CLASSES
-    if source.batch is not None:
-        trials = source.batch.trials
-        assert trials is not None  # noqa: S101  # batches in memory have trials
-        return WorstTrials(name, trials.sides, _worst(source.batch, system, most, classes, trials.names_of))
-    sides = sides_of_worst(source)
+    name, classes, sides = source.systems[system], source.classes or TWO_CLASSES, sides_of_worst(source)
+    if source.trials is not None:
+        return WorstTrials(name, sides, _worst(source.held, system, most, classes, source.trials.names_of))
     look = partial(_worst_in_partition, most, classes, tuple(source.conditions.index(one) for one in sides))
     wanted = TrialFields((system,), truth=True, weight=source.has_weights, conditions=True)
     found: tuple[WorstTrial, ...] | None = found_in(source, engine, wanted, look, "looking for misleading trials")

@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from deciban.biometrics import Cmc, IdentificationRate
 from deciban.biometrics.identification import checked_limits, cmc_of, dir_fpir_of, searched
+from deciban.core.resampling.units import connected
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, as_message, counted
 from deciban.io.recognition import readable_as
 from deciban.memory import free_memory
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.lists import PAIR
 from deciban.trials.names import positions
-from deciban.trials.speakers import connected
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.inputs import ScoreFiles
 from deciban.workflows.kinds import kind_called

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,10 +16,10 @@ from deciban.errors import NEGATED, WARNING, InputError, Message, as_message, co
 from deciban.io.columns.values import coded_column
 from deciban.io.formats import Contents
 from deciban.io.reader import matrices_by_key, require_as_many
-from deciban.io.recognition import JoinOptions, Recognized, recognize
-from deciban.io.source import TwoFiles, require_one_stream, single_files
+from deciban.io.recognition import JoinOptions, Recognized, are_summaries, is_longer, memory_of, recognize, rows_of
+from deciban.io.source import Source, TwoFiles, require_one_stream, single_files
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
-from deciban.memory import give_back_at_once, memory_error
+from deciban.memory import CLASSIFIER, bytes_held, give_back_at_once, memory_error, require_room
 from deciban.trials import JoinReport, Trials
 from deciban.trials.joining import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
@@ -353,6 +354,57 @@ def is_object(given: Any) -> bool:
     kind = type(given)  # lazy frames compute their columns when asked
     is_array = all(hasattr(kind, one) for one in ("dtype", "shape", "__getitem__"))
     return is_array or isinstance(given, Mapping) or any(hasattr(kind, one) for one in _HANDS_OUT)
+
+
+def opened(scores: Any, key: PathLike | None, options: Options) -> Opened:
+    """Open files, to be read in batches if they do not fit in memory, otherwise as a whole.
+
+    Parameters
+    ----------
+    scores : sequence of paths, one path, or a result of this function
+    key : path or None
+    options : Options
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        If opening fails.
+    """
+    if isinstance(scores, Opened):
+        return scores
+    given = list(scores) if isinstance(scores, list | tuple) else [scores]
+    has_objects, room = any(map(is_object, (*given, key))), options.scale.n_bytes
+    named: Any = given if has_objects else paths_of(scores, also=(key, *options.files))
+    if key is None and are_summaries(named):
+        from deciban.workflows.summaries import opened_summaries
+
+        return opened_summaries(named, options)
+    is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: in batches
+    is_large = not has_objects and memory_of(named, key) > room
+    if is_large and options.metrics.classifier:
+        require_room(CLASSIFIER, bytes_held(max(map(rows_of, named))), room)
+    if is_asked or is_large or is_longer(named, key, room):
+        return open_source(named, key, options)
+    return ScoreFiles.of(scores, key, options.reading)
+
+
+def _is_mask(key: PathLike | None, options: Options) -> bool:
+    """Return True if a key is a matrix with marks for the cells that are trials."""
+    if not isinstance(key, str | os.PathLike) or not Path(key).is_file() or Source(key).kind != "NumPy":
+        return False
+    from deciban.io.partitions.matrix_files import is_mask
+
+    return is_mask(key, options.kind)
+
+
+def messages_with_ties(
+    source: TrialSource, kind: AnyKind, ties: Mapping[str, int | float], report: JoinReport | None = None
+) -> list[Message]:
+    """Return the messages of a source; the message about the join gets the numbers of ties, if known."""
+    known, report = source.messages, report or source.report
+    assert report is not None  # noqa: S101  # set by the join
+    join, before = kind.join_message(report, ties_in_words(ties) if ties else ""), kind.join_message(report, "")
+    return [join if one == before else one for one in known] + ([] if before in known else [join])
 
 
 NAMING = (*PAIR_SIDE, *SINGLE)

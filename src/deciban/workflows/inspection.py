@@ -13,13 +13,14 @@ import numpy as np
 from deciban._arrow import compute as pc
 from deciban._arrow import constant
 from deciban._files import PathLike, display_name
-from deciban._validate.classes import LIKE_POSTERIORS, LIKE_PROBABILITIES, like_posteriors, like_probabilities
+from deciban._validate.arrays import LIKE_PROBABILITIES, like_probabilities
+from deciban._validate.classes import LIKE_POSTERIORS, like_posteriors
 from deciban.errors import NEGATED, as_message, shortened
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
 from deciban.io.recognition import is_summary_file
 from deciban.io.summary_files import SummaryHead, read_head
-from deciban.io.units import DETECTION_LLRS, is_submission, negated
+from deciban.io.units import DETECTION_LLRS, SUBMISSION, negated
 from deciban.metrics import SortedScores
 from deciban.models import load_model
 from deciban.models.score_model import ScoreModel
@@ -292,7 +293,7 @@ def _of_the_rest(contents: Contents) -> Iterator[tuple[str, str]]:
         yield "classes", f"{len(scores.classes)}: {_listed(scores.classes)}"
         if like_posteriors(scores.score):
             yield "", LIKE_POSTERIORS
-        elif is_submission(scores.trials.origin):
+        elif scores.trials.origin.is_read_as(SUBMISSION):
             yield "", DETECTION_LLRS
     if key is not None:
         counts = np.bincount(key.label, minlength=len(key.classes))

@@ -21,7 +21,6 @@ from deciban.models import Model, load_model
 from deciban.models.model import digits_of, in_digits, without_error_warnings, without_measure_warnings
 from deciban.models.score_model import ARGUMENTS, ScoreModel
 from deciban.models.sources import AvailableSystems, mapped, naming_rows, scored_by
-from deciban.trials import Trials
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, counting, found_in, having, ordered
 from deciban.types import AnyArray, Progress
@@ -482,16 +481,10 @@ def _ways(model: Any, source: TrialSource, options: Options) -> list[Message]:
     ]
 
 
-def _trials_in_memory(source: TrialSource) -> Trials:
-    """Return the trials of a source in memory."""
-    assert source.held.trials is not None  # noqa: S101  # checked by callers
-    return source.held.trials
-
-
 def sides_of(source: TrialSource) -> tuple[str, ...]:
     """Return the sides whose names are held out together; empty if every trial is a group."""
-    if source.batch is not None:
-        return pairs_of(_trials_in_memory(source))
+    if source.trials is not None:
+        return pairs_of(source.trials)
     return PAIR if source.groups else ()
 
 
@@ -566,7 +559,7 @@ def crossed(source: TrialSource, model: ScoreModel, held: HoldOut, options: Opti
 @contextmanager
 def _parts(source: TrialSource, held: HoldOut, options: Options) -> Iterator[SourceParts]:
     """Yield trials with their folds."""
-    groups: Any = source.groups if source.batch is None else groups_of(_trials_in_memory(source), held.by)
+    groups: Any = source.groups if source.trials is None else groups_of(source.trials, held.by)
     if source.classes and isinstance(groups, tuple) and len(groups) > 1:
         raise InputError(_TWO_SIDES)
     with _running(source, options) as (engine, memory):

@@ -11,17 +11,18 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 
 from deciban._files import PathLike, is_file
-from deciban._validate.classes import Groups, Prior, unit_of
+from deciban._validate.arrays import unit_of
+from deciban._validate.classes import Groups, Prior
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, refuse
 from deciban.evaluation.preset_table import Preset, preset
-from deciban.evaluation.summary import Resampling
+from deciban.evaluation.uncertainty import Resampling
 from deciban.io.formats import formats
 from deciban.io.recognition import JoinOptions, memory_of
 from deciban.io.units import refuse_negated_probabilities
-from deciban.memory import allowed_memory, give_back_at_once, memory_error, memory_for_trials
+from deciban.memory import allowed_memory, give_back_at_once, memory_for_trials, require_room
 from deciban.trials import IdMap
 from deciban.trials.joining import IdsLike, Renaming
 from deciban.trials.sources import Engine
@@ -193,9 +194,8 @@ class Scale:
         InputError
             See `deciban.memory.memory_error`.
         """
-        needed = 0 if self.memory is None else memory_of(scores, key)
-        if needed > self.n_bytes:
-            raise memory_error(what, needed=needed, given=self.n_bytes, way=way)
+        if self.memory is not None:
+            require_room(what, memory_of(scores, key), self.n_bytes, way=way)
 
     @property
     def is_asked(self) -> bool:

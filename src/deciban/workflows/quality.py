@@ -358,10 +358,9 @@ def with_quality(
     InputError
         If trials have no names, or no name of any side, or of a required side, has measures.
     """
-    batch = source.batch
-    if batch is not None and batch.trials is not None:
-        tables, messages = measures_of(measured, batch.trials, sides=sides)
-        own = LoadedPartition(replace(batch, quality=tables), source.partitions[0].name)
+    if source.trials is not None:
+        tables, messages = measures_of(measured, source.trials, sides=sides)
+        own = LoadedPartition(replace(source.held, quality=tables), source.partitions[0].name)
         return replace(source, partitions=(own,), quality=tuple(tables), messages=(*source.messages, *messages))
     trials = _first_trial(source)
     there = [side for side in QUALITY_SIDES if side in measured and side in trials.sides]

@@ -226,7 +226,7 @@ class LabelledTrials:
         if spoofs is None:
             spoofs = [word for word, is_target in held.words.items() if not is_target and word.casefold() in _SPOOFS]
         others = [word for word in held.words if word not in spoofs]
-        truth = source.batch.labels if source.batch is not None else np.zeros(0, bool)
+        truth = source.held.labels
         if all(held.words[word] for word in others):
             return _with_spoofs(cls(source, ~truth, has_three=False))
         again = replace(

@@ -24,8 +24,7 @@ from deciban.trials.classes import messages_on_ratios
 from deciban.trials.sources import TrialSource
 from deciban.types import Progress
 from deciban.workflows import model_files
-from deciban.workflows.evaluate import opened
-from deciban.workflows.inputs import Opened, Paths, named_scores
+from deciban.workflows.inputs import Opened, Paths, named_scores, opened
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.options import Options, RenamedSystems
 from deciban.workflows.quality import (
@@ -435,16 +434,16 @@ def _said(model: ScoreModel, dev: Compared, held: HoldOut | None) -> list[Messag
 
 def _scores_in_memory(source: TrialSource) -> list[AnyScores]:
     """Return the scores of every system in nats as tables; empty if they are not in memory."""
-    batch = source.batch
-    if batch is None or batch.trials is None:
+    trials = source.trials
+    if trials is None:
         return []
     if source.classes:
-        pairs = zip(source.systems, batch.scores, strict=True)
-        return [ClassScores(batch.trials, source.classes, score, name) for name, score in pairs]
+        pairs = zip(source.systems, source.held.scores, strict=True)
+        return [ClassScores(trials, source.classes, score, name) for name, score in pairs]
     units = source.units or ("nats",) * len(source.systems)
     return [
-        Scores(batch.trials, score, name)
-        for name, score, unit in zip(source.systems, batch.scores, units, strict=True)
+        Scores(trials, score, name)
+        for name, score, unit in zip(source.systems, source.held.scores, units, strict=True)
         if unit == "nats"
     ]
 

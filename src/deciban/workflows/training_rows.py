@@ -19,8 +19,8 @@ from deciban.models.sources import mapped
 from deciban.trials.sources import TrialSource, counting, having, ordered
 from deciban.types import Progress
 from deciban.workflows import model_files
-from deciban.workflows.evaluate import evaluate_source, messages_with_ties, opened
-from deciban.workflows.inputs import is_object, paths_of
+from deciban.workflows.evaluate import evaluate_source
+from deciban.workflows.inputs import is_object, messages_with_ties, opened, paths_of
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_metrics
 from deciban.workflows.options import Options

@@ -14,8 +14,16 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.unit_counts import SingleFacts
-from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, independent, units_in_words
-from deciban.engines.units import SourceUnits, UnitFacts, UnitsFound, look_at_units, survey_trials
+from deciban.core.resampling.units import (
+    SpeakersByName,
+    TrialUnits,
+    UnitFacts,
+    UnlistedUnits,
+    common_in_words,
+    independent,
+    units_in_words,
+)
+from deciban.engines.units import SourceUnits, UnitsFound, look_at_units, survey_trials
 from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, Note, counted
 from deciban.io.columns.values import refuse_gaps, weights_of
 from deciban.io.formats import RowError
@@ -24,7 +32,7 @@ from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
 from deciban.trials.joining import Lookup
 from deciban.trials.lists import PAIR, ROW, as_text
 from deciban.trials.sources import Batch, Engine, LoadedPartition, TrialFields, TrialSource, found_in
-from deciban.trials.speakers import BatchUnits, SpeakersByName
+from deciban.trials.speakers import BatchUnits
 from deciban.trials.units import side_of, units_of_trials
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
@@ -504,7 +512,7 @@ def units_of_source(source: TrialSource, engine: Engine, how_sure: UncertaintyOp
     if not source.are_units:
         return UnitsOfSource(source, engine, None, None, (no_intervals(_UNKNOWN),))
     survey = survey_trials(source, engine)
-    units, messages = units_and_messages(UnitFacts.of_singles(survey), said, kind, ())
+    units, messages = units_and_messages(survey.of_units, said, kind, ())
     return UnitsOfSource(source, engine, units, None, messages, survey)
 
 

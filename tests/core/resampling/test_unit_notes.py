@@ -7,8 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.units import TrialUnits, common_in_words, units_in_words
-from deciban.engines.units import ClassFacts, UnitFacts
+from deciban.core.resampling.units import ClassFacts, TrialUnits, UnitFacts, common_in_words, units_in_words
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6)
 

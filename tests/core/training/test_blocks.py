@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from deciban.core.training.linear_objective import FeatureBlock, LinearObjective, TrainingTrials, dot
+from deciban.core.training.linear_objective import FeatureBlock, LinearObjective, TrainingTrials
+from deciban.core.training.sums import dot
 from support.training_reference import gaussian, masses, pulls
 
 N = 40_000

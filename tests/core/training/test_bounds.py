@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.training.linear_objective import length_bound
+from deciban.core.training.sums import length_bound
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

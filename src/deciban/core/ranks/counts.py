@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.core.ranks.loops import all_in_order, in_order, ready
+from deciban.core.ranks.loops import all_in_order, ready
 from deciban.errors import InputError
 from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
 
@@ -25,6 +25,9 @@ _ENTRIES_PER_STEP = 1 << 22
 
 _GROUPS_PER_STEP = 32768
 """Groups per step of a sum over all groups: temporaries stay in cache."""
+
+FEW = 1 << 10
+"""Number of scores up to which NumPy takes no longer than the search for compiled loops."""
 
 _LARGEST = 2.0**53
 """Limit up to which floats represent all whole numbers."""
@@ -45,7 +48,7 @@ class SortedClass:
     def of(cls, scores: ScoreArray, weights: CountArray | None = None) -> SortedClass:
         """Sort a copy of ``scores``; entries of weight 0 are dropped, and equal scores are combined."""
         if weights is None:
-            return cls(in_order(scores), None, None)
+            return cls(_in_order([scores])[0], None, None)
         counting = weights > 0
         if not counting.all():
             scores, weights = scores[counting], weights[counting]
@@ -64,7 +67,7 @@ class SortedClass:
         """Sort copies of the scores of targets and of non-targets, each with weights or None."""
         if tar[1] is not None or non[1] is not None:
             return cls.of(*tar), cls.of(*non)
-        one, other = all_in_order([tar[0], non[0]])
+        one, other = _in_order([tar[0], non[0]])
         return cls(one, None, None), cls(other, None, None)
 
     @classmethod
@@ -301,6 +304,11 @@ def _class_edges(scores: ScoreArray, entries: IntArray, starts: IntArray) -> Flo
     return low, high
 
 
+def _in_order(arrays: Sequence[ScoreArray]) -> list[ScoreArray]:
+    """Return copies of arrays of scores in ascending order."""
+    return [np.sort(one) for one in arrays] if sum(map(len, arrays)) <= FEW else all_in_order(arrays)
+
+
 def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]:
     """Return the lengths of the groups in two ascending arrays; ``few`` is the shorter one.
 
@@ -309,8 +317,7 @@ def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]
     """
     if not len(few):
         return np.zeros(min(len(many), 1), np.int64), np.full(min(len(many), 1), len(many))
-    loops = ready()
-    if loops is not None and few.dtype == many.dtype:
+    if len(few) > FEW and few.dtype == many.dtype and (loops := ready()) is not None:
         n_few, n_many = np.empty((2, 2 * len(few) + 1), np.int64)  # unused entries take no memory
         n = loops.merge(np.ascontiguousarray(few), np.ascontiguousarray(many), n_few, n_many)
         return n_few[:n], n_many[:n]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.ranks.counts import CountTable, SortedClass, corners, thresholds_from, twice_ordered
+from deciban.core.ranks.counts import FEW, CountTable, SortedClass, corners, thresholds_from, twice_ordered
 from deciban.core.ranks.loops import ready
 from deciban.core.ranks.operating import detection_cost, effective_log_odds, line_crossing
 from deciban.types import BoolArray, ByValue, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
@@ -47,7 +47,7 @@ def pool(n_tar: CountArray, n_non: CountArray, is_first: BoolArray | None = None
         compare = _not_increasing_weighted
     elif int(n_tar.sum()) * int(n_non.sum()) >= 2**63:
         compare = _not_increasing_beyond_int64
-    elif is_first is None and (loops := ready()) is not None:
+    elif is_first is None and len(n_tar) > FEW and (loops := ready()) is not None:
         starts, tar, non = np.empty((3, len(n_tar)), np.int64)
         return starts[: loops.pool(np.ascontiguousarray(n_tar), np.ascontiguousarray(n_non), starts, tar, non)].copy()
     parts = [slice(i, i + _GROUPS_PER_BATCH) for i in range(0, len(n_tar), _GROUPS_PER_BATCH)]

@@ -11,7 +11,15 @@ import numpy as np
 
 from deciban.core.resampling.intervals import ClassSize, effective_numbers, small_sample_factors
 from deciban.core.resampling.linearised import ScoreBins
-from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, independent, mixed_bits
+from deciban.core.resampling.units import (
+    ClassFacts,
+    Keys,
+    TrialUnits,
+    UnitFacts,
+    UnlistedUnits,
+    independent,
+    mixed_bits,
+)
 from deciban.types import AnyArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
 
 Table: TypeAlias = Any
@@ -447,6 +455,12 @@ class SingleFacts:
         """Units of all trials."""
         none = (np.zeros(0, np.int64),), np.zeros(0, np.uint64)
         return UnlistedUnits(*none, "trial", independent("trial"), int(self.n.sum()))
+
+    @property
+    def of_units(self) -> UnitFacts:
+        """The same facts as about trials that share units."""
+        classes = {c: ClassFacts(n, are_alike=n < 2) for c, n in zip((1, 0), self.n.tolist(), strict=True)}
+        return UnitFacts(classes, units=self.units)
 
     def dealt(self) -> Keys | None:
         """Keys of all trials, ascending; None for very many trials."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +43,10 @@ _SOME = 1 << 16
 
 _DIGITS = 17
 """Numbers have fewer digits."""
+
+
+_FEW_NODES = 1 << 12
+"""Largest number of links and names for which connected components are computed without importing scipy.sparse."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -427,3 +431,219 @@ def common_in_words(noun: str, found: Sequence[str]) -> str:
         return ""
     all_of = " and in all ".join(found)
     return f"one {noun} is in all {all_of}: intervals cannot include the variation between {noun}s there"
+
+
+@dataclass(slots=True)
+class ClassFacts:
+    """Facts about the units of all trials of a class.
+
+    Attributes
+    ----------
+    n_trials : int
+    common : frozenset of int
+        Keys of units that every trial has, on either side.
+    first : tuple of int
+        The units of one trial, one for each side.
+    are_alike : bool
+        Whether all other trials have the same units.
+    """
+
+    n_trials: int = 0
+    common: frozenset[int] = frozenset()
+    first: tuple[int, ...] = ()
+    are_alike: bool = True
+
+    @classmethod
+    def of(cls, units: TrialUnits, chosen: BoolArray) -> Self:
+        """Return the facts about some trials. Only units of both the first and the last trial can be common to all.
+
+        Examples
+        --------
+        >>> units = TrialUnits.of([["ann", "bob"], ["cid", "ann"], ["cid", "bob"]])
+        >>> [len(ClassFacts.of(units, np.array(some)).common) for some in ([True, True, False], [True, True, True])]
+        [1, 0]
+        """
+        at = np.flatnonzero(chosen)
+        if not len(at):
+            return cls()
+        first, last = ([int(side[at[place]]) for side in units.codes] for place in (0, -1))
+        alike = first == last and all(
+            bool(np.all(side[at] == one)) for side, one in zip(units.codes, first, strict=True)
+        )
+        candidates = {*first} & {*last}
+        common = {one for one in candidates if np.logical_or.reduce([side[at] == one for side in units.codes]).all()}
+        keys = units.keys
+        return cls(len(at), frozenset(int(keys[one]) for one in common), tuple(int(keys[one]) for one in first), alike)
+
+    def __add__(self, other: ClassFacts) -> ClassFacts:
+        """Add the other set of trials."""
+        if not self.n_trials or not other.n_trials:
+            return self if self.n_trials else other
+        alike = self.are_alike and other.are_alike and self.first == other.first
+        return ClassFacts(self.n_trials + other.n_trials, self.common & other.common, self.first, alike)
+
+
+@dataclass(slots=True)
+class UnitFacts:
+    """Facts about the units of all trials.
+
+    Attributes
+    ----------
+    classes : dict of int to ClassFacts
+        Facts by true class.
+    n_contradictions : int
+        Number of non-target trials with the same unit on both sides.
+    keys : (n_units,) uint64 array
+        Keys of all units, in ascending order.
+    units : TrialUnits or None
+        All units, without trials; None if there are none.
+    """
+
+    classes: dict[int, ClassFacts] = field(default_factory=dict)
+    n_contradictions: int = 0
+    keys: Keys = field(default_factory=lambda: np.zeros(0, np.uint64))
+    units: TrialUnits | None = None
+
+    @classmethod
+    def of(cls, units: TrialUnits, truth: AnyArray, counting: BoolArray | None = None) -> Self:
+        """Return the facts about some trials, by default all; `counting` marks trials of positive weight."""
+        masks = {int(c): truth == c for c in np.flatnonzero(np.bincount(truth))}
+        masks = masks if counting is None else {c: mask & counting for c, mask in masks.items()}
+        classes = {c: ClassFacts.of(units, mask) for c, mask in masks.items()}
+        same: BoolArray = (units.codes[0] == units.codes[-1]) & masks.get(0, np.zeros(len(truth), np.bool_))
+        n = int(np.count_nonzero(same)) if len(units.codes) == 2 else 0
+        return cls(classes, n, units.keys, units.take(slice(0)))
+
+    @classmethod
+    def of_partition(cls, units: TrialUnits, truth: AnyArray) -> Self:
+        """Return the facts about the trials of a partition, which can have few of the units."""
+        found = cls.of(units.only_used(), truth)
+        keys = np.sort(found.keys)
+        return replace(found, keys=keys, units=replace(units.take(slice(0)), keys=keys))
+
+    def trials_of(self, truth: int) -> int:
+        """Return the number of trials of a class."""
+        return self.classes[truth].n_trials if truth in self.classes else 0
+
+    def __add__(self, other: UnitFacts) -> UnitFacts:
+        """Add the other set of trials."""
+        both = {
+            c: self.classes.get(c, ClassFacts()) + other.classes.get(c, ClassFacts())
+            for c in sorted({*self.classes, *other.classes})
+        }
+        keys = distinct(np.concatenate((self.keys, other.keys)))
+        units = self.units or other.units
+        units = None if units is None else replace(units, keys=keys)
+        return UnitFacts(both, self.n_contradictions + other.n_contradictions, keys, units)
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trials of positive weight."""
+        return sum(one.n_trials for one in self.classes.values())
+
+    @property
+    def all_alike(self) -> bool:
+        """True if no class has trials with different units."""
+        return all(one.are_alike for one in self.classes.values())
+
+    def sharing(self) -> list[int]:
+        """Return the classes in which all trials have a common unit; empty if every trial has its own unit."""
+        if self.units is None or (len(self.units.codes) == 1 and len(self.keys) >= self.n_trials):
+            return []
+        return [c for c, one in self.classes.items() if one.n_trials and one.common]
+
+
+FOUND = "found from target trials"
+"""Text for speakers that were found without names."""
+
+
+@dataclass(frozen=True, eq=False)
+class SpeakersByName:
+    """Speakers of names.
+
+    Attributes
+    ----------
+    names : pair of uint64 arrays
+        Numbers of the names of each side, ascending.
+    codes : pair of int arrays
+        The speaker of each name.
+    keys : (n_speakers,) uint64 array
+        See `TrialUnits`; ascending.
+    apart : bool
+        True if equal names on the two sides are unrelated.
+    n_linked : int
+        Number of speakers with target trials.
+    """
+
+    names: tuple[Keys, Keys]
+    codes: tuple[IntArray, IntArray]
+    keys: Keys
+    apart: bool
+    n_linked: int
+
+    @classmethod
+    def of(cls, names: tuple[Keys, Keys], links: Sequence[IntArray], *, apart: bool, has_channels: bool) -> Self:
+        """Connect the names of target trials; ``links`` are the indices of these names on both sides."""
+        enroll, test = names
+        if apart or has_channels:
+            keys = np.concatenate((enroll, test if has_channels else mixed_bits(test)))
+            place = np.arange(len(enroll)), np.arange(len(enroll), len(keys))
+        else:
+            keys = distinct(np.concatenate((enroll, test)))
+            place = np.searchsorted(keys, enroll), np.searchsorted(keys, test)
+        one, other = (where[at] for where, at in zip(place, links, strict=True))
+        part = connected(one, other, len(keys))
+        least = np.full(int(part.max(initial=-1)) + 1, np.iinfo(np.uint64).max, np.uint64)
+        np.minimum.at(least, part, keys)
+        order = np.argsort(least, kind="stable")
+        rank: AnyArray = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        n_linked = len(np.unique(part[one]))
+        return cls(names, (rank[part[place[0]]], rank[part[place[1]]]), least[order], apart, n_linked)
+
+    @property
+    def about(self) -> TrialUnits:
+        """The speakers, without trials."""
+        none = np.zeros(0, np.int64)
+        return TrialUnits((none, none), self.keys, "speaker", FOUND)
+
+    def units_of(self, sides: tuple[Keys, Keys] | None) -> TrialUnits:
+        """Return the speakers of trials, given the names of their two sides."""
+        assert sides is not None  # noqa: S101  # they were requested
+        codes = [
+            codes[np.searchsorted(own, side)] for codes, own, side in zip(self.codes, self.names, sides, strict=True)
+        ]
+        return TrialUnits((codes[0], codes[1]), self.keys, "speaker", FOUND)
+
+
+def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
+    """Return the connected component of each node of a graph, given its edges.
+
+    Examples
+    --------
+    >>> connected(np.array([0, 2]), np.array([1, 1]), 5)
+    array([0, 0, 0, 1, 2])
+    """
+    if max(len(one), n_nodes) <= _FEW_NODES:
+        return _few_connected(one, other, n_nodes)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(n_nodes, n_nodes))
+    part: AnyArray = connected_components(links, directed=False)[1]
+    return part
+
+
+def _few_connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
+    """Compute `connected` for few nodes, in less time than the import of scipy.sparse takes."""
+    above = list(range(n_nodes))
+
+    def root(node: int) -> int:
+        while above[node] != node:
+            above[node] = node = above[above[node]]
+        return node
+
+    for left, right in zip(one.tolist(), other.tolist(), strict=True):
+        above[root(left)] = root(right)
+    roots = np.array([root(node) for node in range(n_nodes)], np.int64)
+    return np.unique(roots, return_inverse=True)[1]

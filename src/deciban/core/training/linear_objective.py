@@ -9,7 +9,6 @@ One pass over the trials returns value, gradient and Hessian. It uses small bloc
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,56 +18,16 @@ import numpy as np
 
 from deciban.core.proper import Terms, beta_cost_non, kernel, slope_kernel
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.sums import Ends, F, Sums, SumsUpTo, TrialObjective
+from deciban.core.training.sums import UNTHREADED, Ends, F, Sums, SumsUpTo, TrialObjective, dot, length_bound
 from deciban.core.training.trust_region import SIZE, Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _OFF_CENTER = 10.0
 """Centers beyond this many widths would cancel digits of sums that are standardized afterwards."""
 
-_UNTHREADED = 1 << 13
-"""Length of vectors up to which no BLAS uses several threads for a dot product."""
 
 _MAGNITUDES = (1e-15, 1e15)
 """Range of widths whose squares, and squares of the scores, are well within float32."""
-
-
-def dot(left: AnyArray, right: AnyArray) -> float:
-    """Return the dot product of two long vectors, on one thread.
-
-    A BLAS distributes long vectors over threads that wait for each other. If other work keeps the cores busy, this
-    takes a thousand times as long as the sum.
-
-    Examples
-    --------
-    >>> dot(np.arange(20_000.0), np.full(20_000, 0.5))
-    99995000.0
-    """
-    n = len(left) // _UNTHREADED * _UNTHREADED
-    total = float(left[n:] @ right[n:])
-    if n:
-        total += float(np.vecdot(left[:n].reshape(-1, _UNTHREADED), right[:n].reshape(-1, _UNTHREADED)).sum())
-    return total
-
-
-_LENGTH_PART = 1 << 13
-"""Length of parts for the bound; too short for a BLAS to use several threads."""
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def length_bound(array: object) -> float:
-    """Return an upper bound of the absolute values: the largest norm of parts of a few thousand numbers, which is fast.
-
-    The bound is infinite if a number is infinite or NaN, or if the array is not contiguous.
-    """
-    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.flags.forc or not array.size:
-        return np.inf
-    flat = array.ravel(order="K")
-    square = float(
-        np.max([flat[i : i + _LENGTH_PART] @ flat[i : i + _LENGTH_PART] for i in range(0, len(flat), _LENGTH_PART)])
-    )
-    lost = _LENGTH_PART * float(np.finfo(array.dtype).tiny)  # squares that underflow
-    return math.sqrt(square + lost) if math.isfinite(square) else math.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +48,7 @@ class FeatureBlock:
         """Return sums over trials of a factor times the product of each pair of features, as a vector."""
         weighted = self.features * factor
         if len(weighted) <= 2:  # one by one is faster than a thin matrix product
-            product = dot if len(factor) >= _UNTHREADED else np.dot
+            product = dot if len(factor) >= UNTHREADED else np.dot
             return np.array([product(left, right) for left in weighted for right in self.features])
         products: AnyArray = weighted @ self.features.T
         return products.ravel()

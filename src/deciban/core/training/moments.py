@@ -17,9 +17,9 @@ import numpy as np
 from deciban._validate.arrays import all_finite, refuse_trials
 from deciban.core.class_counts import ordered_by_class
 from deciban.core.training.batches import ClassTrialsInParts, TrialsInParts
-from deciban.core.training.linear_objective import LinearObjective, MatrixBlock, TrainingTrials, length_bound
+from deciban.core.training.linear_objective import LinearObjective, MatrixBlock, TrainingTrials
 from deciban.core.training.multiclass_objective import ClassTrials
-from deciban.core.training.sums import Ends, Sums, mixed_variance
+from deciban.core.training.sums import Ends, Sums, length_bound, mixed_variance
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray
 

@@ -20,9 +20,8 @@ from deciban._validate.arrays import all_finite, refuse_trials
 from deciban._validate.classes import Names, called
 from deciban.core.logliks import are_alike
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.linear_objective import dot
 from deciban.core.training.separation import reachable
-from deciban.core.training.sums import Ends, F, Sums, SumsUpTo, TrialObjective
+from deciban.core.training.sums import Ends, F, Sums, SumsUpTo, TrialObjective, dot
 from deciban.core.training.trust_region import SIZE, Derivatives
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray

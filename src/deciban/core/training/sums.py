@@ -6,6 +6,7 @@ results are added.
 
 from __future__ import annotations
 
+import math
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -400,7 +401,7 @@ def sample_size(most: int, memory: int | None, n_numbers: int) -> int:
     >>> sample_size(1 << 17, None, 10), sample_size(1 << 17, 2_000_000_000, 10), sample_size(1 << 17, 50_000_000, 10)
     (131072, 131072, 9765)
     """
-    return most if memory is None else rows_that_fit(memory / 4, Cost.SAMPLED * n_numbers, most=most)
+    return rows_that_fit(memory, 4 * Cost.SAMPLED * n_numbers, most=most)
 
 
 class Drawable(Protocol):
@@ -463,3 +464,41 @@ class RandomSample(Generic[D]):
         rows = np.concatenate(found)
         rows = rows[np.argsort(self.lots[rows])]
         return RandomSample(self.lots[rows], self.trials.take(rows), self.n_classes, self.size)
+
+
+UNTHREADED = 1 << 13
+"""Length of vectors up to which no BLAS uses several threads for a dot product."""
+
+
+def dot(left: AnyArray, right: AnyArray) -> float:
+    """Return the dot product of two long vectors, on one thread.
+
+    A BLAS distributes long vectors over threads that wait for each other. If other work keeps the cores busy, this
+    takes a thousand times as long as the sum.
+
+    Examples
+    --------
+    >>> dot(np.arange(20_000.0), np.full(20_000, 0.5))
+    99995000.0
+    """
+    n = len(left) // UNTHREADED * UNTHREADED
+    total = float(left[n:] @ right[n:])
+    if n:
+        total += float(np.vecdot(left[:n].reshape(-1, UNTHREADED), right[:n].reshape(-1, UNTHREADED)).sum())
+    return total
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def length_bound(array: object) -> float:
+    """Return an upper bound of the absolute values: the largest norm of parts of a few thousand numbers, which is fast.
+
+    The bound is infinite if a number is infinite or NaN, or if the array is not contiguous.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.flags.forc or not array.size:
+        return np.inf
+    flat = array.ravel(order="K")
+    square = float(
+        np.max([flat[i : i + UNTHREADED] @ flat[i : i + UNTHREADED] for i in range(0, len(flat), UNTHREADED)])
+    )
+    lost = UNTHREADED * float(np.finfo(array.dtype).tiny)  # squares that underflow
+    return math.sqrt(square + lost) if math.isfinite(square) else math.inf

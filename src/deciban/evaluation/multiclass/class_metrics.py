@@ -24,12 +24,12 @@ from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, R
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import some_of
 from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
-from deciban.evaluation.summary import Resampling
 from deciban.evaluation.uncertainty import (
     KEPT_CURVES,
     Bootstrap,
     CurveInfluences,
     MetricKey,
+    Resampling,
     Uncertainty,
     bounded_by_cllr,
 )

@@ -24,7 +24,7 @@ from deciban.evaluation.metrics import NOTHING
 from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassMetrics
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems, ScoreChecks, detection_costs
-from deciban.evaluation.summary import Resampling
+from deciban.evaluation.uncertainty import Resampling
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.analysis import confusion_of, rates_of
 from deciban.multiclass.tables import Grouping, ScoredClasses, mixed

@@ -62,8 +62,8 @@ from deciban.evaluation.multiclass.detector_costs import (
 )
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems
-from deciban.evaluation.summary import N_GROUPS, Resampling
-from deciban.evaluation.uncertainty import Bootstrap, MetricKey, Uncertainty
+from deciban.evaluation.summary import N_GROUPS
+from deciban.evaluation.uncertainty import Bootstrap, MetricKey, Resampling, Uncertainty
 from deciban.memory import Cost, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Pairs, ScoredClasses, calibrated_surprises, scores_of

@@ -23,7 +23,7 @@ from deciban.io.columns.columnar import Roles
 from deciban.io.columns.values import Rows, RowTable, names_in, placed, plain, refuse_missing
 from deciban.io.partitions.layout import RowLayout, Truth, rows_with
 from deciban.io.partitions.meaning import BatchReading, labels_in
-from deciban.memory import Cost, rows_that_fit
+from deciban.memory import bytes_of_joined, rows_that_fit
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.joining import Renaming
 from deciban.trials.joining.join import concatenate, contradictions, other_label
@@ -274,8 +274,7 @@ def joined_by_name(request: JoinRequest) -> JoinedTables:
 def _bytes_of_names(tables: Sequence[Roles], n_rows: int) -> float:
     """Return the bytes per row for matching several tables; with many rows, names are measured."""
     measured = (roles.table.rows[0].table(list(roles.sides.values())) for roles in tables if n_rows > _MANY)
-    of_names = max((one.nbytes / max(len(one), 1) for one in measured), default=0.0)
-    return max(Cost.JOINED_NAME, Cost.JOINED_NAME / 2 + 2 * of_names)
+    return bytes_of_joined(max((one.nbytes / max(len(one), 1) for one in measured), default=0.0))
 
 
 def _match_parts(request: JoinRequest, n_parts: int, files: ScratchScores) -> JoinReport:

@@ -115,7 +115,7 @@ def mask_of(matrix: MatrixInput, start: int, stop: int, name: str) -> BoolArray 
 
 def blocks_of(matrix: MatrixInput, memory: int | None = None) -> list[tuple[str, int, int]]:
     """Return name, begin and end of blocks of rows; rows that are stored together are not separated."""
-    n_cells = CELLS if memory is None else rows_that_fit(memory, Cost.MATRIX_CELL, most=CELLS)
+    n_cells = rows_that_fit(memory, Cost.MATRIX_CELL, most=CELLS)
     n_rows, n_columns = matrix.shape[0], matrix.shape[1] if len(matrix.shape) == 2 else 1
     step = max(1, n_cells // max(n_columns, 1))
     if matrix.rows_per_chunk:

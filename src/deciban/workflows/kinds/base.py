@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, 
 import numpy as np
 
 from deciban._files import PathLike, display_name
-from deciban._validate.classes import Prior, like_probabilities, logarithms_of_ratios
+from deciban._validate.arrays import like_probabilities
+from deciban._validate.classes import Prior, logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import NEGATED, WARNING, InputError, Message, counted, names_apart, refuse
-from deciban.evaluation.summary import Resampling
-from deciban.evaluation.uncertainty import MetricKey
+from deciban.evaluation.uncertainty import MetricKey, Resampling
 from deciban.io import Contents
 from deciban.io import units as unit_conversion
 from deciban.io.columns.headers import UNIT_WORDS

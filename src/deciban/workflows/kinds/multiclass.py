@@ -17,8 +17,7 @@ from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, M
 from deciban.evaluation import ClassEvaluation, ClassMetrics
 from deciban.evaluation.metrics import METRICS, keys_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
-from deciban.evaluation.summary import Resampling
-from deciban.evaluation.uncertainty import MetricKey
+from deciban.evaluation.uncertainty import MetricKey, Resampling
 from deciban.io import units as unit_conversion
 from deciban.io.columns.headers import plain_word, words_of_columns
 from deciban.io.formats import Contents
@@ -438,7 +437,9 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
         found.append(Message("note", "", unit_conversion.PROJECTED))
         found += [note for one in systems for note in _of_many_recognizers(one)]
     elif reading.probabilities is None:
-        submitted = [one.trials.origin.name for one in systems if unit_conversion.is_submission(one.trials.origin)]
+        submitted = [
+            one.trials.origin.name for one in systems if one.trials.origin.is_read_as(unit_conversion.SUBMISSION)
+        ]
         found += [Message(WARNING, ", ".join(submitted), unit_conversion.DETECTION_LLRS)] if submitted else []
     return found
 

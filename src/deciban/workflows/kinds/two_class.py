@@ -15,9 +15,8 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines
 from deciban.evaluation import Evaluation, TwoClassMetrics
 from deciban.evaluation.metrics import METRICS, information_priors, keys_of
-from deciban.evaluation.summary import Resampling
 from deciban.evaluation.two_class import evaluation_of, summary_of_labelled
-from deciban.evaluation.uncertainty import MetricKey
+from deciban.evaluation.uncertainty import MetricKey, Resampling
 from deciban.io.columns.headers import words_in_options
 from deciban.io.formats import ContentKind, Contents, by_name
 from deciban.io.reader import Input, read_input
@@ -43,8 +42,8 @@ from deciban.workflows.options import MetricOptions, Options, Reading
 
 if TYPE_CHECKING:
     from deciban._validate.arrays import Vocabulary
+    from deciban.core.resampling.units import SpeakersByName
     from deciban.engines.units import UnitsFound
-    from deciban.trials.speakers import SpeakersByName
 
 
 def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object = None) -> Input | None:
