@@ -6,9 +6,11 @@ variable, not an argument. Without a listener, reporting costs nothing.
 
 from __future__ import annotations
 
+import json
+import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -45,6 +47,93 @@ def refuse(arguments: Iterable[str], why: str) -> None:
     """
     if names := ", ".join(arguments):
         raise InputError(f"{names}: {why}")
+
+
+_OPTIONS = {
+    "operating_points": "dcf",
+    "scores": "scores_are",
+    "test_scores": "apply_to",
+    "test_key": "apply_key",
+    "test_quality": "apply_quality",
+    "groups": "group",
+    "names": "name",
+    "p_out_of_set": "out_of_set",
+    "write_as": "as",
+}
+"""Options of the command line that are not named after the arguments of functions."""
+
+_COMMANDS = list[bool]()
+"""One entry for each command that runs in this process: if there is one, texts name options."""
+
+
+@contextmanager
+def command_spelling(*, used: bool = True) -> Iterator[None]:
+    """Write arguments as options of the command line in this block, in all threads of the process.
+
+    Parameters
+    ----------
+    used : bool
+        False for no effect.
+    """
+    _COMMANDS.extend([True] * used)
+    try:
+        yield
+    finally:
+        del _COMMANDS[:used]
+
+
+def is_command_spelling() -> bool:
+    """Return True if texts name options of the command line, False if they name arguments of functions."""
+    return bool(_COMMANDS)
+
+
+def either(python: str, command: str) -> str:
+    """Return the first text for users of Python, the second one for users of the command line."""
+    return command if _COMMANDS else python
+
+
+def option(*names: str, **values: Any) -> str:
+    """Return how the user writes arguments: in Python as keywords, on the command line as options.
+
+    Parameters
+    ----------
+    *names : str
+        Arguments without a value.
+    **values
+        Arguments with a value: ``...`` for any value; ``"COLUMN"``, ``"FILE"`` and ``"PRIOR"`` are placeholders.
+
+    Examples
+    --------
+    >>> print(option("units"), option(units=...), option(missing="drop"), option(prior="PRIOR"))
+    units units=... missing="drop" prior=PRIOR
+    >>> print(option(classes=["cat", "dog"]), option(labels={"target": "x"}), option(pairs=False))
+    classes=["cat", "dog"] labels={"target": "x"} pairs=False
+    >>> with command_spelling():
+    ...     print(option("units"), option(units=...), option(missing="drop"), option(prior="PRIOR"))
+    ...     print(option(classes=["cat", "dog"]), option(labels={"target": "x"}), option(pairs=False))
+    --units --units --missing drop --prior PRIOR
+    --classes cat,dog --labels target=x --no-pairs
+    """
+    if _COMMANDS:
+        return ", ".join(map(_option, names)) + " ".join(_option(name, value) for name, value in values.items())
+    return ", ".join([*names, *(f"{name}={_in_python(value)}" for name, value in values.items())])
+
+
+def _in_python(value: Any) -> str:
+    if value is ...:
+        return "..."
+    is_plain = isinstance(value, bool) or value in ("COLUMN", "FILE", "PRIOR")
+    return str(value) if is_plain else json.dumps(value, ensure_ascii=False)
+
+
+def _option(name: str, value: Any = ...) -> str:
+    """Return an option of the command line with its value."""
+    words = f"--{'no-' if value is False else ''}{_OPTIONS.get(name, name).replace('_', '-')}"
+    if value is ... or isinstance(value, bool):
+        return words
+    if isinstance(value, Mapping):
+        value = [f"{key}={one}" for key, one in value.items()]
+    return f"{words} {shlex.quote(','.join(map(str, value if isinstance(value, list | tuple) else [value])))}"
 
 
 class TrialError(InputError):
@@ -144,12 +233,11 @@ def warn(words: str) -> None:
     warnings.warn(words, DecibanWarning, stacklevel=level)
 
 
-Topic = Literal["", "reversed", "no-llrs", "ratios", "calibration", "no-intervals", "independent", "few-errors"]
-"""The topic of a text: scores with the wrong sign, scores that are not log-likelihood ratios, likelihood ratios, bad
-calibration, missing intervals, trials as units, the rule of 30."""
-
-NEGATED = "signs of all scores changed: lower scores favour targets (--negate)"
-"""Text of the note on negated scores."""
+Topic = Literal[
+    "", "reversed", "negated", "no-llrs", "ratios", "calibration", "no-intervals", "independent", "few-errors"
+]
+"""The topic of a text: scores with the wrong sign, changed signs, scores that are not log-likelihood ratios, likelihood
+ratios, bad calibration, missing intervals, trials as units, the rule of 30."""
 
 WARNING = "warn"
 """Kind of messages that concern the meaning of a number: ``-q`` silences all other kinds."""
@@ -229,6 +317,11 @@ class Note(str):
 def topic_of(note: str) -> Topic:
     """Return the topic of a text; empty if it has none."""
     return note.topic if isinstance(note, Note) else ""
+
+
+def negation_note() -> Note:
+    """Return the text of the note on negated scores."""
+    return Note(f"signs of all scores changed: lower scores favour targets ({option(negate=True)})", "negated")
 
 
 def as_message(note: str | Message, origin: str) -> Message:

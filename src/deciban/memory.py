@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from deciban.errors import InputError
+from deciban.errors import InputError, option
 
 LIBRARIES: Final = 60 * 10**6
 """Bytes that Python and its libraries take."""
@@ -131,7 +131,7 @@ def require_least(memory: str | int | None, allowed: int, least: int, task: str)
     if allowed < least:
         raise InputError(
             f"memory: got {memory!r}, and {task} needs {least // 10**6} MB, of which Python and its libraries take "
-            f"{LIBRARIES // 10**6} MB. Allow more memory (memory=, --memory)."
+            f"{LIBRARIES // 10**6} MB. Allow more memory ({option(memory=...)})."
         )
 
 
@@ -206,13 +206,13 @@ def memory_error(what: str, *, needed: float | None = None, given: float | None 
     Examples
     --------
     >>> print(memory_error("key: b.txt is read as a whole", needed=4.4e8, given=1.4e8, way="leave it out"))
-    key: b.txt is read as a whole, which takes 500 MB where 200 MB are allowed. Allow more memory (memory=, --memory), \
+    key: b.txt is read as a whole, which takes 500 MB where 200 MB are allowed. Allow more memory (memory=...), \
 or leave it out.
     """
     most, least = (None if one is None else (one + LIBRARIES) / 1e6 for one in (needed, given))
     takes = "" if most is None else f", which takes {math.ceil(most):,} MB"
     takes += "" if least is None else f" where {math.floor(least):,} MB are allowed"
-    return InputError(f"{what}{takes}. Allow more memory (memory=, --memory){way and f', or {way}'}.")
+    return InputError(f"{what}{takes}. Allow more memory ({option(memory=...)}){way and f', or {way}'}.")
 
 
 def require_room(what: str, needed: float, given: float, *, way: str = "") -> None:
@@ -251,7 +251,8 @@ def require_room_for_units(n_units: int, memory: float) -> None:
     """
     needed = max(min(n_units * Cost.UNIT_IN_TABLE, Cost.UNIT_TABLE), n_units * Cost.UNIT)
     what = f"units: there are {n_units:,}, and errors are added up for each"
-    require_room(what, needed, memory, way="name larger units (--units), or leave intervals out (--no-intervals)")
+    way = f"name larger units ({option(units=...)}), or leave intervals out ({option(intervals=False)})"
+    require_room(what, needed, memory, way=way)
 
 
 def give_back_at_once(memory: int) -> None:

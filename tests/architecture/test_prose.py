@@ -5,6 +5,7 @@ The ceilings are only ever lowered. A hit can be right; then another place has t
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -87,3 +88,67 @@ def test_entries_of_docstrings_are_names_and_are_there_once():
         for one in odd_entries(text)
     ]
     assert odd == []
+
+
+OPTION = re.compile(r"(?<![\w-])--[a-z]")
+WHOLE_COMMAND = re.compile(r"deciban( [\w.]+| \{\})+|dask worker|h5repack")
+
+
+def texts_of(tree):
+    """Yield the texts of a module with their lines: no docstrings, and no arguments of `either`."""
+    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "either":
+            skipped |= {id(part) for one in node.args for part in ast.walk(one)}
+        elif isinstance(node, ast.JoinedStr):
+            skipped |= {id(part) for part in node.values}
+    for node in ast.walk(tree):
+        parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+        if id(node) not in skipped and all(isinstance(one, ast.Constant | ast.FormattedValue) for one in parts):
+            text = "".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in parts)
+            yield node.lineno, text
+
+
+def strings_in(value):
+    """Yield the strings in a value of a TOML file."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from strings_in(one)
+
+
+def test_texts_outside_of_the_command_line_leave_options_to_one_function():
+    below = [path for path in SOURCES if path.parent.name != "cli"]
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {text}"
+        for path in below
+        for line, text in texts_of(ast.parse(path.read_text()))
+        if OPTION.search(text) and not WHOLE_COMMAND.search(text)
+    ]
+    tables = [path for path in (ROOT / "src/deciban").rglob("*.toml") if path.parent.name != "cli"]
+    found += [
+        f"{path.relative_to(ROOT)}: {text}"
+        for path in tables
+        for text in strings_in(tomllib.loads(path.read_text()))
+        if OPTION.search(text)
+    ]
+    assert found == []
+
+
+def test_arguments_are_spelled_when_a_text_is_needed():
+    """A text that is composed on import has the spelling of Python for ever."""
+    late, calls = set(), {}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                late |= {
+                    (path, part.lineno, part.col_offset)
+                    for one in node.body
+                    for part in ast.walk(one)
+                    if isinstance(part, ast.Call)
+                }
+            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("option", "either"):
+                calls[path, node.lineno, node.col_offset] = ast.unparse(node)
+    assert len(calls) > 150
+    assert {place: call for place, call in calls.items() if place not in late} == {}

@@ -399,7 +399,7 @@ def test_near_copies_are_told_once(run):
     code, out, err = run(f"fuse a.txt r.txt b.txt --key key.csv -o m.json {others}")
     assert code == 0, err
     assert out.count("fusion: a + r have nearly the same scores") == 1
-    assert "--ridge 1e-3" in out
+    assert "--ridge 0.001" in out
 
 
 def test_weights_of_measures_are_told_in_the_units_of_the_penalty(run):

@@ -415,7 +415,7 @@ def test_what_could_be_either_is_decided_by_the_key_or_by_name(run):
     Path("none.key").write_text("trial,label,class\na,target,eng_score\nb,nontarget,fra_score\nc,nontarget,fra_score\n")
     code, out, err = run("eval", "either.csv", "--key", "none.key")
     assert code == 2
-    assert "Set the kind (--kind two-class, --kind classes)" in " ".join(err.split())
+    assert "Set the kind, name the classes (--classes), or choose a column" in " ".join(err.split())
     for words, field in (
         ("--kind two-class", "n_tar"),
         ("--kind classes", "classes"),

@@ -125,7 +125,7 @@ REFUSED = {
     ),
     "open, with subsets of the closed set": (
         "eval sysA.csv --key key.csv --preset lre09-open --subsets",
-        "Leave out p_out_of_set (--out-of-set, a preset of an open set) or the subsets.",
+        "Leave out its prior (or the preset of an open set), or the subsets.",
     ),
     "not known": ("eval sysA.csv --key key.csv --preset lre99", "'lre99' is not known. Use one of sre96-08"),
 }

@@ -1,14 +1,19 @@
 """The table of options, and the messages that name them."""
 
+import ast
 import importlib
+from pathlib import Path
 
 import click
 import pytest
 
+import deciban
+from deciban import errors
 from deciban.cli import options as module
 from deciban.cli.main import COMMANDS
 from deciban.cli.options import Option, in_options
 from deciban.cli.parsing import METHODS, PARSERS
+from deciban.errors import command_spelling, option
 
 DECLARED = module._sections()
 BUILT = {name: getattr(importlib.import_module(place), f"{name}_command") for name, (place, _) in COMMANDS.items()}
@@ -41,39 +46,47 @@ def test_the_help_of_methods_names_all_of_two_classes():
 
 
 @pytest.mark.parametrize(
-    ("command", "words", "text", "told"),
+    ("words", "text", "told"),
     [
-        ("eval", "--group a=b", "groups: b is no class.", "--group: b is no class."),
-        ("eval", "--dcf 2", "p_target: a prior must be inside (0, 1).", "p_target: a prior must be inside (0, 1)."),
-        ("eval", "", 'Pass missing="drop" (--missing drop).', "Pass --missing drop."),
-        ("eval", "", "Pass classes=, the names of the columns.", "Pass --classes, the names of the columns."),
-        ("report", "", "Name them (train=, --train), or not.", "Name them (--train), or not."),
-        ("calibrate", "", 'For log odds pass scores="log_odds"; else', "For log odds pass --scores-are log_odds; else"),
-        ("calibrate", "", "Use shared_variance=True, or", "Use --shared-variance, or"),
-        ("calibrate", "", "or ridge=1e-3.", "or --ridge 1e-3."),
-        ("fuse", "", "otherwise pass symmetric=False (--asymmetric).", "otherwise pass --asymmetric."),
-        ("eval", "", "Name the columns (--columns trial=utt).", "Name the columns (--columns trial=utt)."),
-        ("eval", "", "Pass pairs=True to evaluate_classes.", "Pass --pairs."),
-        (
-            "fuse",
-            "",
-            "Or one for every set: SubsetFusion(missing='subset') (--missing subset).",
-            "Or one for every set: --missing subset.",
-        ),
-        (
-            "calibrate",
-            "",
-            "ridge=0.1.txt:1: no score in ridge=0.1.txt or ridge=2.txt",
-            "ridge=0.1.txt:1: no score in ridge=0.1.txt or ridge=2.txt",
-        ),
-        ("eval", "--format a --key-format b", "format: 'b' is not known.", "format: 'b' is not known."),
-        ("eval", "--columns a --key-columns=b", "columns: 'b' is unknown.", "columns: 'b' is unknown."),
-        ("calibrate", "--p-target 0.1 --dcf 2", "p_target: got 2.", "p_target: got 2."),
-        ("convert", "--format a --to b", "format: 'b' is not known.", "format: 'b' is not known."),
+        ("--group a=b", "groups: b is no class.", "--group: b is no class."),
+        ("--apply-to a.txt", "test_scores: 2 systems.", "--apply-to: 2 systems."),
+        ("--width 1 --difference 2", "width, difference: got both.", "--width, --difference: got both."),
+        ("--width 1", "width, difference: got both.", "width, difference: got both."),
+        ("--dcf 2", "p_target: a prior must be inside (0, 1).", "p_target: a prior must be inside (0, 1)."),
+        ("--ridge 2", "ridge=0.1.txt:1: no score in a.txt", "ridge=0.1.txt:1: no score in a.txt"),
+        ("--format a --key-format b", "format: 'b' is not known.", "format: 'b' is not known."),
+        ("--columns a --key-columns=b", "columns: 'b' is unknown.", "columns: 'b' is unknown."),
+        ("--p-target 0.1 --dcf 2", "p_target: got 2.", "p_target: got 2."),
+        ("--format a --to b", "format: 'b' is not known.", "format: 'b' is not known."),
     ],
 )
-def test_messages_name_options_and_not_arguments(command, words, text, told):
-    assert in_options(text, BUILT[command], words.split()) == told
+def test_a_message_starts_with_the_option_that_was_typed(words, text, told):
+    with command_spelling():
+        assert in_options(text, words.split()) == told
+
+
+def _spelled_arguments():
+    """Arguments that texts in the source spell as options, with the modules that do."""
+    for path in sorted(Path(deciban.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "option":
+                literal = [one.value for one in node.args if isinstance(one, ast.Constant)]
+                yield from ((name, path.name) for name in [*literal, *(one.arg for one in node.keywords if one.arg)])
+
+
+def test_every_argument_in_a_text_is_an_option_of_a_command():
+    known = {name for command in BUILT.values() for one in own(command) for name in (*one.opts, *one.secondary_opts)}
+    with command_spelling():
+        spelled = {(option(name), name, module) for name, module in _spelled_arguments()}
+    assert len(spelled) > 100
+    assert {one for one in spelled if one[0] not in known} == set()
+
+
+def test_irregular_names_of_options_are_needed():
+    known = {name.lstrip("-") for command in BUILT.values() for one in own(command) for name in one.opts}
+    for argument, name in errors._OPTIONS.items():
+        assert name.replace("_", "-") in known
+        assert argument.replace("_", "-") not in known
 
 
 def test_topics_and_common_options_are_options():

@@ -54,7 +54,7 @@ def test_corners_of_the_simplex_are_chosen_by_name(run, scores, tmp_path):
     (tmp_path / "plot.svg").unlink()
     code, _, told = run(*command, "--corners", "dog,ant")
     assert code == 2
-    assert "--corners): got dog, ant. Name three different ones of ant, bee, cat, dog" in " ".join(told.split())
+    assert "--corners: got dog, ant. Name three different ones of ant, bee, cat, dog" in " ".join(told.split())
     assert "unknown class 'fox'" in " ".join(run(*command, "--corners", "dog,ant,fox")[2].split())
     assert not (tmp_path / "plot.svg").exists()
     code, _, told = run("plot", "confusion", *command[2:], "--corners", "dog,ant,cat")
@@ -77,7 +77,7 @@ def test_subsets_of_many_classes_are_asked_for_by_an_option(run, tmp_path):
     ("more", "reason"),
     [
         (["--group", "a=ant", "--group", "b=bee,cat", "--prior", "2:3:5"], "trials of rare classes have more weight"),
-        (["--out-of-set", "0.2"], "Leave out p_out_of_set (--out-of-set"),
+        (["--out-of-set", "0.2"], "Leave out its prior (or the preset of an open set)"),
         (["--no-subsets"], "Pass --subsets."),
     ],
 )

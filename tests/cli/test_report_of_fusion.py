@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from deciban import metrics
 from deciban.analysis import select_systems
 from deciban.cli.evaluate import report_command
-from deciban.errors import InputError
+from deciban.errors import InputError, command_spelling
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
 from deciban.models import Training
 from support.commands import printed_table
@@ -44,7 +44,10 @@ def files(tmp_path):
 def run(folder, *words, systems=("a", HOSTILE)):
     given = [str(folder / f"eval.{name}.txt") for name in systems]
     given += [str(folder / word) if (folder / word).exists() else word for word in words]
-    return CliRunner().invoke(report_command, [*given, "--key", str(folder / "eval.key"), "-o", str(folder / "o.html")])
+    with command_spelling():
+        return CliRunner().invoke(
+            report_command, [*given, "--key", str(folder / "eval.key"), "-o", str(folder / "o.html")]
+        )
 
 
 def train(*names):
@@ -249,9 +252,9 @@ def test_each_kind_of_fusion_is_described_as_it_is(files):
     [
         (("--model", "quality.json"), "trained with test measures. Name their file"),
         (("--model", "linear.json", "--quality", "q.txt"), "the fusion was trained without"),
-        (("--quality", "q.txt"), "quality: is for two-class fusions. Name one as the model (--model)"),
-        (("--model", "quality.json", "--quality", "q.txt", "--train-quality", "q.txt"), "Name them (train=, --train)"),
-        (("--model", "linear.json", "--select"), "Name them (train=, --train)"),
+        (("--quality", "q.txt"), "quality: is for two-class fusions. Name one (--model)"),
+        (("--model", "quality.json", "--quality", "q.txt", "--train-quality", "q.txt"), "Name them (--train)"),
+        (("--model", "linear.json", "--select"), "Name them (--train)"),
         (("--model", "linear.json", "--cross-validate", "5"), "Add --select"),
         (("--model", "linear.json", *train("a")), r"1 system (dev.a), but the fusion was trained on 2"),
     ],

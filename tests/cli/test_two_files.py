@@ -73,7 +73,7 @@ def test_comments_and_line_ends_of_a_list_stay(run):
     ("words", "message"),
     [
         ("eval", "no file given"),
-        ("eval --tar same.txt", "only scores of targets. Name the file of non-targets (--non), too"),
+        ("eval --tar same.txt", "only scores of targets. Add --non FILE."),
         ("eval same.txt --tar same.txt --non different.txt", "score files as well as files of targets"),
         ("eval --tar same.txt --non different.txt --key key.txt", "--key: defines the targets"),
         ("eval --tar same.txt --non different.txt --key-columns trial,label", "--key-columns: is for a key"),

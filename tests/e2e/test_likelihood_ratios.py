@@ -78,7 +78,7 @@ def test_the_first_minute_of_a_forensic_examiner(run, ratios):
     code, out, err = run("eval --tar same.txt --non different.txt --no-intervals")
     assert code == 0, err
     assert NOTE in out
-    assert "add --lr (lr=True)" in " ".join(out.split())
+    assert "add --lr." in " ".join(out.split())
     found, err = cllr_of(run, "--tar same.txt --non different.txt --lr")
     assert "likelihood ratios (not logarithms)" in err
     logarithms, _ = cllr_of(run, "--tar same_log.txt --non different_log.txt")

@@ -313,6 +313,6 @@ def test_two_files_of_scores_without_a_key_are_shown_the_option(refused):
     Path("same.txt").write_text("2.5\n0.3\n")
     Path("different.txt").write_text("-1.5\n0.7\n")
     err = " ".join(refused("eval same.txt different.txt").split())
-    assert "(--tar FILE and --non FILE; or --same FILE and --different FILE)" in err
+    assert "(--tar FILE --non FILE; or --same FILE --different FILE)" in err
     err = refused("eval --tar same.txt same.txt --non different.txt different.txt")
     assert "--tar A --tar B --non C --non D" in err

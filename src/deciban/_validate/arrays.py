@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.errors import InputError, TrialError, warn
+from deciban.errors import InputError, TrialError, either, option, warn
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit, Weights
 
 
@@ -103,9 +103,9 @@ class Vocabulary:
                 f"labels: got {words!r}. Pass a mapping of words: {{'target': 'tgt', 'nontarget': 'imp'}}."
             )
         if set(labels) != {"target", "nontarget"}:
-            words = "Write for example target=tgt,nontarget=imp; | separates several words."
+            words = f"Write {option(labels={'target': 'tgt', 'nontarget': 'imp'})}; | separates several words."
             if "spoof" in labels:
-                words = "Words for spoof are for protocols of spoofing (preset=, --preset); without one, use nontarget."
+                words = f"Words for spoof are for protocols of spoofing ({option(preset=...)}); else use nontarget."
             raise InputError(
                 f"labels: expected words for target and nontarget, got {', '.join(map(str, labels)) or 'none'}. {words}"
             )
@@ -138,9 +138,7 @@ class Vocabulary:
         own = {word.casefold(): means for word, means in self.words.items()}
         found = {own[word] is value for word, value in _BOOLEANS.items() if word in own}
         if len(found) > 1:
-            raise InputError(
-                "labels: true and false would mean the same. Write target=False,nontarget=True, or the reverse."
-            )
+            raise InputError("labels: true and false would mean the same. Use one for target, the other for nontarget.")
         return found != {False}
 
     def has_kinds(self, words: Collection[str]) -> bool:
@@ -639,14 +637,16 @@ _SPREAD = 0.1
 """Smallest range of scores that look like probabilities: uninformative llrs are all near 0 and may have one sign."""
 
 
-WAY_OUT = "for probabilities pass the share of {} in training (--probabilities PRIOR; {}); for other scores calibrate"
+def way_out(whose: str, function: str) -> str:
+    """Return advice on scores that look like probabilities."""
+    way = f"{option(probabilities='PRIOR')}{either(f', or {function}', '')}"
+    return f"for probabilities pass the share of {whose} in training ({way}); for other scores calibrate."
 
 
-LIKE_PROBABILITIES = (
-    "All scores lie in [0, 1], so they are not log-likelihood ratios, and actual costs and Cllr are meaningless: "
-    f"{WAY_OUT.format('targets', 'in Python decisions.llr_from_probability')}."
-)
-"""The note on two-class scores that look like probabilities."""
+def probabilities_note() -> str:
+    """Return the note on two-class scores that look like probabilities."""
+    words = "All scores lie in [0, 1], so they are not log-likelihood ratios, and actual costs and Cllr are meaningless"
+    return f"{words}: {way_out('targets', 'decisions.llr_from_probability')}"
 
 
 def like_probabilities(lowest: float, highest: float, n_trials: float) -> bool:
@@ -666,7 +666,7 @@ def tell_of_two(*sets: ArrayLike) -> None:
     arrays = [one for one in map(np.asarray, sets) if one.size]
     lowest, highest = min(float(one.min()) for one in arrays), max(float(one.max()) for one in arrays)
     if like_probabilities(lowest, highest, sum(one.size for one in arrays)):
-        warn(LIKE_PROBABILITIES)
+        warn(probabilities_note())
 
 
 def unit_of(*, log10: bool = False, lr: bool = False) -> ScoreUnit | None:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban._validate.arrays import FEWEST, WAY_OUT, several
-from deciban.errors import InputError, TrialError, warn
+from deciban._validate.arrays import FEWEST, several, way_out
+from deciban.errors import InputError, TrialError, either, option, warn
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 Names: TypeAlias = tuple[str, ...] | None
@@ -143,7 +143,7 @@ def numbered(vector: AnyArray) -> AnyArray:
 def _positions(vector: AnyArray, classes: Names) -> IntArray:
     if classes is None:
         raise InputError(
-            f"label: got names such as {vector.tolist()[0]!r}. Pass classes=, the names of the columns in their order."
+            f"label: got names such as {vector.tolist()[0]!r}. Pass {option(classes=...)}: the columns in order."
         )
     place = {name: k for k, name in enumerate(classes)}
     codes = np.fromiter((place.get(one, -1) for one in vector.tolist()), np.int64, len(vector))
@@ -258,7 +258,7 @@ def class_index(value: object, n_classes: int, classes: Names, name: str) -> int
     """
     if isinstance(value, str):
         if classes is None:
-            raise InputError(f"{name}: got the name {value!r}. Pass classes=, the names of the columns in their order.")
+            raise InputError(f"{name}: got the name {value!r}. Pass {option(classes=...)}: the columns in order.")
         if value not in classes:
             raise InputError(f"{name}: {value!r} is not among the classes {', '.join(map(repr, classes))}.")
         return classes.index(value)
@@ -320,18 +320,18 @@ def _with_comma(classes: Sequence[str]) -> str:
     found = [name for name in classes if "," in name]
     if not found:
         return ""
-    return f" --group cannot contain the name {found[0]!r} with its comma: rename it, or use evaluate_groups in Python."
+    words = f" {option('groups')} cannot have the name {found[0]!r} with its comma: rename it, or use evaluate_groups."
+    return either("", words)
 
 
 ROUNDING = 1e-3
 """Largest difference from 1 of the sum of all probabilities: the rounding error of four decimals, twenty classes."""
 
 
-LIKE_POSTERIORS = (
-    "Scores lie in [0, 1] and sum to 1, so they are not log-likelihoods, and Cllr and costs are meaningless: "
-    f"{WAY_OUT.format('each class', 'in Python multiclass.loglik_from_posterior')}."
-)
-"""The note on multiclass scores that look like probabilities."""
+def posteriors_note() -> str:
+    """Return the note on multiclass scores that look like probabilities."""
+    words = "Scores lie in [0, 1] and sum to 1, so they are not log-likelihoods, and Cllr and costs are meaningless"
+    return f"{words}: {way_out('each class', 'multiclass.loglik_from_posterior')}"
 
 
 def target_prior(values: object, name: str) -> float:
@@ -419,7 +419,7 @@ def _refuse_outside(table: FloatArray, name: str) -> None:
         return
     row = table[wrong[0]]
     value = row[~((row >= 0.0) & (row <= 1.0))][0]
-    way = "leave probabilities out (--probabilities) if they are logarithms"
+    way = f"leave {option('probabilities')} out if they are logarithms"
     if (table >= 0.0).all() and (table <= _PERCENT).all():
         way = f"divide percentages by 100, or {way}"
     raise TrialError(
@@ -446,7 +446,7 @@ def like_posteriors(table: AnyArray) -> bool:
 def tell_of_many(loglik: AnyArray) -> None:
     """Warn if checked log-likelihoods look like probabilities."""
     if like_posteriors(loglik):
-        warn(LIKE_POSTERIORS)
+        warn(posteriors_note())
 
 
 SPREAD = 1000.0
@@ -455,11 +455,11 @@ SPREAD = 1000.0
 SHARE_BELOW_1 = 0.25
 """Without labels: smallest share of scores below 1 that suggests likelihood ratios."""
 
-LIKE_RATIOS = (
-    "All scores are positive, from {low:.3g} to {high:.3g}: if they are likelihood ratios and not logarithms, add --lr "
-    "(lr=True)."
-)
-"""The note on scores that look like likelihood ratios."""
+
+def ratios_note(low: float, high: float) -> str:
+    """Return the note on scores that look like likelihood ratios."""
+    words = f"All scores are positive, from {low:.3g} to {high:.3g}: if they are likelihood ratios and not logarithms"
+    return f"{words}, add {option(lr=True)}."
 
 
 def logarithms_of_ratios(values: AnyArray, name: str = "lr") -> Any:
@@ -490,8 +490,8 @@ def logarithms_of_ratios(values: AnyArray, name: str = "lr") -> Any:
         raise TrialError(
             f"{name}: {n_wrong:,} of {values.size:,} scores are negative or NaN, the first ",
             row,
-            f": {first:.6g}. A likelihood ratio is at least 0. If the scores are logarithms, leave lr out (--lr), or "
-            "rename the column lr.",
+            f": {first:.6g}. A likelihood ratio is at least 0. If the scores are logarithms, leave {option('lr')} out, "
+            "or rename the column lr.",
         )
     with np.errstate(divide="ignore"):
         return np.log(values)

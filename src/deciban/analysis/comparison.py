@@ -14,7 +14,7 @@ from deciban._validate import arrays as _validate
 from deciban.analysis.compared import PairedUnits, SignFlips, compared_metrics, holm, without_interval
 from deciban.analysis.differences import CurveDifference, curve_differences, where_in_words
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
-from deciban.errors import InputError, some_of, topic_of
+from deciban.errors import InputError, option, some_of, topic_of
 from deciban.evaluation.metrics import metric_of, name_with_place
 from deciban.evaluation.one_system import (
     OneSystem,
@@ -463,7 +463,7 @@ def _pairs(systems: Sequence[OneSystem], against: str) -> list[tuple[int, int]]:
     """Return the positions of the compared systems."""
     names = [one.name for one in systems]
     if len(set(names)) < len(names):
-        raise InputError(f"compare: systems {', '.join(names)} need different names. Name them (name=, --name).")
+        raise InputError(f"compare: systems {', '.join(names)} need different names. Name them ({option(name=...)}).")
     if against == "all":
         return list(itertools.combinations(range(len(systems)), 2))
     if against != "first" and against not in names:

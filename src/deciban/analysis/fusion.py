@@ -16,7 +16,7 @@ from deciban.analysis.systems import labelled_source, system_names
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.training.moments import are_same
-from deciban.errors import InputError, TrialError, names_apart
+from deciban.errors import InputError, TrialError, names_apart, option
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.results import Evaluation, Results
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassMetrics
@@ -547,7 +547,7 @@ def _loss(fusion: FusedSystems, without: Sequence[tuple[str, FusedSystems]]) -> 
 
 def _way_out(ridge: float) -> str:
     penalty = (
-        f"a larger penalty than {ridge:g} (ridge, --ridge)" if ridge > 0.0 else "a penalty (ridge=1e-3, --ridge 1e-3)"
+        f"a larger penalty than {ridge:g} ({option('ridge')})" if ridge > 0.0 else f"a penalty ({option(ridge=1e-3)})"
     )
     return f"Leave one out, or use {penalty}."
 

@@ -391,14 +391,14 @@ def remarks(boards: Sequence[Leaderboard]) -> list[str]:
         )
     if units := next((one.units for one in boards if len(one.units) > 1), []):
         listed = shortened(", ".join(counted(*one) for one in units))
-        found.append(f"Intervals have different units ({listed}), so that groups can be wrong. Use the same --units.")
+        found.append(f"Intervals have different units ({listed}), so that groups can be wrong. Use the same units.")
     if any(one.lacks_groups for one in boards):
         found.append("No groups: more letters than useful would be necessary. Compare a few runs with deciban compare.")
     unknown = unknown_keys(boards)
     if unknown:
         found.append(
             f"Unknown key: {shortened(', '.join(unknown))}. Equal numbers of trials do not prove equal trials: use "
-            "deciban eval with --key."
+            "deciban eval with a key."
         )
     if any(run.group for one in boards for run in one.runs):
         found.append(

@@ -12,7 +12,7 @@ import numpy as np
 from deciban.core.resampling.class_sums import Component, Factor, components_of, sums_of_levels
 from deciban.core.resampling.intervals import Estimate, Scale
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, Message, counted
+from deciban.errors import InputError, Message, counted, either
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.metrics import metric_of, name_with_place
 from deciban.evaluation.one_system import Jsonable, plain
@@ -242,7 +242,7 @@ def _uncertainty(one: Evaluation | ClassEvaluation) -> Uncertainty:
     if one.uncertainty is None:
         raise InputError(
             f"{one.name}: the uncertainty of metrics is unknown, because the units of the trials are unknown or fewer "
-            "than two. Name them (tar_units and non_units for arrays, units= for files, --units)."
+            f"than two. Name them ({either('tar_units and non_units for arrays, units=... for files', '--units')})."
         )
     return one.uncertainty
 

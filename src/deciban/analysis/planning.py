@@ -17,7 +17,7 @@ from deciban.analysis.pilots import Design, Pilot, Plan, pilot_of_evaluations, p
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Estimate, checked_level
 from deciban.core.resampling.units import units_of_classes
-from deciban.errors import InputError
+from deciban.errors import InputError, option
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassMetrics
 from deciban.evaluation.uncertainty import MetricKey
@@ -69,8 +69,8 @@ class Goal:
         if len(given) != 1:
             got = "both" if given else "neither"
             raise InputError(
-                f"width, difference: got {got}. Give the width of the interval (width=0.01, --width 0.01), or a "
-                "difference of two systems to detect (difference=0.01, --difference 0.01)."
+                f"width, difference: got {got}. Give the width of the interval ({option(width=0.01)}), or a "
+                f"difference of two systems to detect ({option(difference=0.01)})."
             )
         rule = "Use a finite number above 0, such as 0.01"
         _validate.in_range(getattr(self, given[0]), given[0], math.ulp(0.0), sys.float_info.max, rule)

@@ -22,7 +22,7 @@ from deciban.core.logliks import relative, row_blocks
 from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.core.training.multiclass_training import ClassFit, TransformFit, normalized, train_counted, train_transform
 from deciban.core.training.sums import Sums
-from deciban.errors import InputError, TrialError, warn
+from deciban.errors import InputError, TrialError, option, warn
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_square
 from deciban.models.score_model import Calibrator, outcome, results_of
@@ -788,5 +788,5 @@ def _joined(llr: FloatArray, prior: FloatArray) -> FloatArray:
         lost[rows] = np.isneginf(log_posterior).all(axis=1)
         llr[rows] = log_posterior - log_prior
     words = "loglik: all detectors reject {n} trials with certainty, the first "
-    _validate.refuse_trials(lost, words, ", so that no class is left. Train with smoothing=1 or a bound.")
+    _validate.refuse_trials(lost, words, f", so that no class is left. Train with {option(smoothing=1)} or a bound.")
     return llr

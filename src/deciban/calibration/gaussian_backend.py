@@ -17,7 +17,7 @@ from deciban._validate import classes as _validate_classes
 from deciban.core.class_counts import ordered_by_class
 from deciban.core.expected import ClassCosts
 from deciban.core.training.sums import Ends, Sums
-from deciban.errors import InputError
+from deciban.errors import InputError, either, option
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel
 from deciban.models.score_model import outcome
@@ -591,7 +591,8 @@ def require_regular(
     n_trials, n_features = int(counts.sum() if own is None else counts[own]), len(model)
     is_seen_once = n_trials == (data.n_classes if own is None else 1)
     of_class = None if own is None else _validate_classes.called(own, data.classes)
-    ways = 'covariance="smoothed" or ridge=1e-3' if may_smooth else "ridge=1e-3"
+    smooth = either('covariance="smoothed"', "--smoothing")
+    ways = f"{smooth} or {option(ridge=1e-3)}" if may_smooth else option(ridge=1e-3)
     for_good = np.flatnonzero(np.diag(shared) <= NOISE)
     if len(for_good) and not is_seen_once:
         mattering = "" if data.prior.all() else " of prior above 0"

@@ -19,7 +19,7 @@ from deciban.core.ranks.hull import Pav, block_llr, pool
 from deciban.core.resampling.linearised import UnitChanges
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Sums
-from deciban.errors import InputError, warn
+from deciban.errors import InputError, option, warn
 from deciban.metrics import SortedScores
 from deciban.models.loading import NUMBER, model_of
 from deciban.models.model import Bounds, ParameterCovariance, ParameterUncertainty, Plain, content_of
@@ -144,7 +144,7 @@ class PavCalibrator(Calibrator):
         elif np.isinf(self.llr_).all():
             words = (
                 "no target scores below a non-target (the classes are separated), so that every llr is infinite. Pass "
-                "smoothing=1 or a bound, or collect more difficult trials"
+                f"{option(smoothing=1)} or a bound, or collect more difficult trials"
             )
         else:
             return

@@ -16,7 +16,7 @@ from deciban.core.expected import ClassCosts, MeanCost
 from deciban.core.resampling.linearised import UnitChanges, require_effective, require_several, sums_by_unit
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Ends, Sums, UnitSums
-from deciban.errors import InputError, TrialError, warn
+from deciban.errors import InputError, TrialError, either, option, warn
 from deciban.models.model import (
     Form,
     ParameterCovariance,
@@ -321,8 +321,8 @@ class BetaCalibrator(TrainedByRule, Calibrator):
                 f"scores: {len(outside)} of {len(values)} are not probabilities, the first ",
                 int(outside[0]),
                 f": {values[outside[0]]:g}. Probabilities are in [0, 1], and are not converted before (leave out "
-                '--probabilities). For log odds pass scores="log_odds" (--scores-are log_odds); for other scores use '
-                "AffineCalibrator (--method affine).",
+                f"{option('probabilities')}). For log odds pass {option(scores='log_odds')}; for other scores use "
+                f"{either('AffineCalibrator', '--method affine')}.",
             )
         with np.errstate(divide="ignore"):
             return [np.log(values), -np.log1p(-values)]
@@ -491,7 +491,7 @@ class GaussianCalibrator(Calibrator):
                 raise InputError(
                     f"scores: the {ranges.counts[kind]:,} {name} trials have variance 0: all have score "
                     f"{ranges.ends.low[kind]:g}. Separate variances need two different scores in each class; "
-                    "shared_variance=True needs them in one class."
+                    f"{option(shared_variance=True)} needs them in one class."
                 )
         self.sd_tar_, self.sd_non_ = sd_tar, sd_non
         self._warn(np.array([ranges.ends.low.min(), ranges.ends.high.max()]))
@@ -549,7 +549,7 @@ class GaussianCalibrator(Calibrator):
             where = "largest" if slopes[1] < 0.0 else "lowest"
             words = (
                 f"the map turns within the range of the training scores, so that the {where} scores favour the other "
-                "class again. Use shared_variance=True, or AffineCalibrator or PavCalibrator"
+                f"class again. Use {option(shared_variance=True)}, or {either('AffineCalibrator', '--method affine')}"
             )
         else:
             return

@@ -9,7 +9,6 @@ import gc
 import importlib
 import io
 import os
-import re
 import shlex
 import sys
 import warnings
@@ -22,7 +21,7 @@ import click
 
 from deciban._version import __version__
 from deciban.cli.running import EXIT_CODE, give_way, listening
-from deciban.errors import DecibanError, DecibanWarning, lines, one_line
+from deciban.errors import DecibanError, DecibanWarning, command_spelling, lines, one_line
 
 COMMANDS = {
     "demo": ("deciban.cli.files", "Write synthetic scores and a key, and evaluate them."),
@@ -156,7 +155,7 @@ def main() -> None:
 
         register()
     try:
-        with listening(), _stopping(), _answering(), warnings.catch_warnings():
+        with listening(), _stopping(), command_spelling(), _answering(), warnings.catch_warnings():
             warnings.simplefilter("always", DecibanWarning)
             warnings.showwarning = _warn
             code = _deciban(prog_name="deciban", standalone_mode=False)
@@ -206,12 +205,9 @@ def _as_typed(message: str) -> str:
     """Return an error message in terms of the options of the command."""
     from deciban.cli.options import in_options, options_in_file
 
-    command = _deciban.get_command(click.Context(_deciban), sys.argv[1])
-    if command is None:
-        return message
     words = sys.argv[2:]
     path, named = options_in_file(words)
-    found = in_options(message, command, [*words, *named])
+    found = in_options(message, [*words, *named])
     if (name := found.partition(": ")[0]) in named and name not in words:
         found = f"{found.rstrip('.')} ({path}: {name.lstrip('-')})."
     return _with_commands(found, sys.argv[1:])
@@ -224,7 +220,10 @@ def _with_commands(message: str, words: Sequence[str]) -> str:
     Say which:
       deciban eval 'my scores.csv' --columns score=s
     """
-    return re.sub(r"(?m)^  (--.*)$", lambda way: f"  deciban {shlex.join(_without(words, way[1]))} {way[1]}", message)
+    return "\n".join(
+        f"  deciban {shlex.join(_without(words, line[2:]))} {line[2:]}" if line.startswith("  --") else line
+        for line in message.split("\n")
+    )
 
 
 def _without(words: Sequence[str], way: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import re
 import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from click.shell_completion import CompletionItem
 from deciban._files import read_short_text, toml_of
 from deciban._version import __version__
 from deciban.cli.parsing import PARSERS, PictureOptions
-from deciban.errors import FormatError, InputError, Message, one_line
+from deciban.errors import FormatError, InputError, Message, one_line, option
 
 if TYPE_CHECKING:
     from deciban.workflows.inputs import Opened, Paths
@@ -166,28 +165,8 @@ def options_given(context: click.Context) -> dict[str, Any]:
 
 
 _TYPES = {"float": float, "int": int, "path": click.Path(dir_okay=False, path_type=Path)}
-_OPTION_OF = {
-    "operating_points": "--dcf",
-    "scores": "--scores-are",
-    "test_scores": "--apply-to",
-    "test_key": "--apply-key",
-    "test_quality": "--apply-quality",
-}
-"""Options that are not named after the arguments of functions."""
-
 _SHARING_ARGUMENT = {"p_target": {"--dcf"}, "format": {"--key-format", "--to"}, "columns": {"--key-columns"}}
 """Options for the same argument of a function: if both were typed, a message can be about either."""
-
-_ARGUMENT_AND_OPTION = r"""\b(?:[A-Z]\w+\()?\w+=["'\w.,-]*\)?(?:, (?=--)|(?: to \w+)? \((--[\w-]+(?: [\w=,-]+)?)\))"""
-"""Pattern of an argument with its option: ``missing="drop" (--missing drop)``, ``train=, --train``."""
-
-_ADVISED_ARGUMENT = (
-    r"""\b([Pp]ass|[Uu]se|[Ww]ith|or) {}=(?:True\b|["']?(\d+\.\d+|[\w-]*)["']?)(?![\w/]|\.\w)(?: to evaluate_\w+)?"""
-)
-"""Pattern of advice on an argument, with or without a value: ``pass scores="log_odds"``, ``Pass classes=``.
-
-The verb is needed, because names of files can look like arguments.
-"""
 
 
 class Option(click.Option):
@@ -485,7 +464,7 @@ class JoiningOptions:
             if not {"preset", "p_out_of_set"} <= chosen.keys():
                 raise
             context = click.get_current_context()
-            words = in_options(str(error), context.command, context.meta.get(TYPED, ()))
+            words = in_options(str(error), context.meta.get(TYPED, ()))
             raise click.UsageError(words, context) from error
 
     @property
@@ -560,36 +539,23 @@ def print_messages(messages: Iterable[object], *, quiet: bool = False) -> None:
             click.echo(one_line(str(message)), err=True)
 
 
-def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
-    """Replace arguments of functions by options in a message of the library.
+def in_options(text: str, words: Sequence[str]) -> str:
+    """Replace the arguments at the start of a message by their options if the user typed them.
 
     Parameters
     ----------
     text : str
-    command : click.Command
     words : sequence of str
-        Typed words: an argument at the start of a message is replaced only if its option was typed.
+        Typed words.
 
     Examples
     --------
-    >>> command = click.command()(options("costs", "missing", "methods")(lambda: None))
-    >>> in_options('groups: no class. Pass missing="drop" (--missing drop).', command, ["--group", "a=b"])
-    '--group: no class. Pass --missing drop.'
-    >>> in_options('scores: no probability. For log odds pass scores="log_odds".', command, ["--method", "beta"])
-    'scores: no probability. For log odds pass --scores-are log_odds.'
+    >>> with command_spelling():
+    ...     in_options("groups: no class.", ["--group", "a=b"])
+    '--group: no class.'
     """
-    option_of = {str(one.name): one.opts[-1] for one in command.params if isinstance(one, click.Option)}
-    option_of |= {name: option for name, option in _OPTION_OF.items() if option in option_of.values()}
     names, colon, rest = text.partition(": ")
-    meant = [option_of.get(name, "") for name in names.split(", ")]
+    meant = list(map(option, names.split(", ")))
     typed = {word.partition("=")[0] for word in words}
-    if colon and set(meant) <= typed and typed.isdisjoint(_SHARING_ARGUMENT.get(names, ())):
-        text = f"{', '.join(meant)}: {rest}"
-    text = re.sub(_ARGUMENT_AND_OPTION, r"\1", text)
-    for name, option in option_of.items():
-        text = re.sub(_ADVISED_ARGUMENT.format(name), functools.partial(_with_value, option), text)
-    return text
-
-
-def _with_value(option: str, found: re.Match[str]) -> str:
-    return f"{found[1]} {option} {found[2] or ''}".rstrip()
+    is_typed = set(meant) <= typed and typed.isdisjoint(_SHARING_ARGUMENT.get(names, ()))
+    return f"{', '.join(meant)}: {rest}" if colon and is_typed else text

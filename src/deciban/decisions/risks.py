@@ -123,7 +123,7 @@ class DecisionTally(Additive):
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             found.append(
                 "this is more than without scores: the trials have another prior, or the scores are not calibrated "
-                "(--key shows actual costs)"
+                "(a key shows actual costs)"
             )
         worth = self.worth
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]

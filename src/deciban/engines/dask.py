@@ -22,7 +22,7 @@ from typing import Any, Self
 from deciban._files import ScratchFolder
 from deciban._version import __version__
 from deciban.engines import CountingEngine
-from deciban.errors import ClusterError, InputError, counted, some_of, teller
+from deciban.errors import ClusterError, InputError, command_spelling, counted, is_command_spelling, some_of, teller
 from deciban.memory import rows_that_fit
 from deciban.trials.sources import SourcePartition, TrialSource, W, batches
 
@@ -382,7 +382,7 @@ class DaskEngine(CountingEngine):
         with _Progress(self.client, partitions) as progress:
             keys: dict[str, Share] = {}
             futures: dict[Any, Share] = {}
-            given, at = (progress.topic, __version__), 0
+            given, at = (progress.topic, __version__, is_command_spelling()), 0
             with self._cancelled_on_error(futures, keys):  # type: ignore[arg-type]
                 while waiting or futures:
                     while waiting and len(futures) < 2 * self.n_threads:
@@ -402,7 +402,7 @@ class DaskEngine(CountingEngine):
         own = [Share(part, rows) for part in shares(partitions, n_tasks)]
         with _Progress(self.client, partitions) as progress:
             shared = self._sent(work.empty())
-            given = progress.topic, __version__
+            given = progress.topic, __version__, is_command_spelling()
             sums = [self._submitted(_summed, shared, share, at, *given) for at, share in enumerate(own)]
             futures = [shared, *sums]
             with self._cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
@@ -516,18 +516,19 @@ def _n_tasks(partitions: Sequence[SourcePartition], n_threads: int, n_bytes: int
     return n_threads * max(1, min(_TASKS_PER_THREAD, rows // (n_threads * least)))
 
 
-def _summed(work: W, share: Share, at: int, topic: str, version: str) -> W:
+def _summed(work: W, share: Share, at: int, topic: str, version: str, is_command: object) -> W:
     """Return the sum over the partitions of a task; runs on a worker."""
     from distributed import get_worker
 
     if __version__ != version:  # for workers that joined later
         raise ClusterError(other_version({get_worker().address: __version__}, version))
     found, done = work.empty(), 0
-    for batch in batches(share.partitions, share.rows_per_batch):
-        _stop_if_cancelled()
-        found.take(batch)
-        done += sum(one.n_rows for one in batch)
-        get_worker().log_event(topic, (at, done))
+    with command_spelling(used=bool(is_command)):
+        for batch in batches(share.partitions, share.rows_per_batch):
+            _stop_if_cancelled()
+            found.take(batch)
+            done += sum(one.n_rows for one in batch)
+            get_worker().log_event(topic, (at, done))
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deciban.core.resampling.intervals import Interval
-from deciban.errors import some_of
+from deciban.errors import option, some_of
 from deciban.evaluation.one_system import OneSystem, as_object, plain
 from deciban.evaluation.uncertainty import MetricKey
 
@@ -171,7 +171,7 @@ class ByConditions:
         >>> for line in ByConditions("attack", ("attack",), tuple(parts)).without_metrics:
         ...     print(line)
         2 of 2 conditions are left out of the table: 1 without non-targets (attack 0), 1 without targets (attack 1)
-        no condition has trials of all classes; all targets have attack 0: use --by 'attack+0' to count them in each
+        no condition has trials of all classes; all targets have attack 0: use by="attack+0" to count them in each
         """
         lacking = [one for one in self.conditions if one.found is None]
         if not lacking:
@@ -210,11 +210,11 @@ class ByConditions:
                 if len(having) == 1:
                     said = "have nothing in" if value is None else "have"
                     what = f"all {name} {said} {self.title}{'' if value is None else f' {value}'}"
-                    return f"{what}: use --by '{self.title}+{value or ''}' to count them in each"
+                    return f"{what}: use {option(by=f'{self.title}+{value or str()}')} to count them in each"
             values = [value for one in lacking[:2] for value in one.values.values() if value is not None]
             if len(values) > 1:
-                return f"combine several values with --where ({self.title}='{'|'.join(values)}')"
-        return "combine several values with --where"
+                return f"combine several values: {option(where={self.title: '|'.join(values)})}"
+        return f"combine several values with {option('where')}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

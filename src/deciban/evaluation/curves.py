@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, logit, ndtr
 
-from deciban._validate.arrays import LIKE_PROBABILITIES, like_probabilities
-from deciban._validate.classes import LIKE_RATIOS, like_ratios
+from deciban._validate.arrays import like_probabilities, probabilities_note
+from deciban._validate.classes import like_ratios, ratios_note
 from deciban.core.expected import cross_entropy_curve
 from deciban.core.ranks.counts import SortedClass, corners
 from deciban.core.ranks.hull import FEW_ERRORS, Pav, pool
@@ -295,7 +295,7 @@ def _remark_on_ratios(summary: Summary) -> str:
     low = min((float(first[0]) for first in firsts if len(first)), default=math.inf)
     high, share = summary.finite_range[1], float(non.below(np.ones(1))[0]) / non.total
     is_like = share > 0.5 and like_ratios(low, high, summary.n_tar + summary.n_non, share, 0.5)
-    return Note(LIKE_RATIOS.format(low=low, high=high), "ratios") if is_like else ""
+    return Note(ratios_note(low, high), "ratios") if is_like else ""
 
 
 def remark_on_range(summary: Summary) -> str:
@@ -303,7 +303,7 @@ def remark_on_range(summary: Summary) -> str:
     if summary.n_infinite or summary.finite_range is None:
         return ""
     are_alike = like_probabilities(*summary.finite_range, summary.n_tar + summary.n_non)
-    return Note(LIKE_PROBABILITIES, "no-llrs") if are_alike else ""
+    return Note(probabilities_note(), "no-llrs") if are_alike else ""
 
 
 def beyond(scale: float) -> str:

@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 import numpy as np
 
 from deciban._lazy import registered
-from deciban._validate.arrays import LIKE_PROBABILITIES
-from deciban._validate.classes import LIKE_POSTERIORS
+from deciban._validate.arrays import probabilities_note
+from deciban._validate.classes import posteriors_note
 from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Estimate, Interval
 from deciban.core.resampling.units import INDEPENDENT
-from deciban.errors import counted, some_of, topic_of
+from deciban.errors import counted, either, option, some_of, topic_of
 from deciban.evaluation.metrics import (
     JSON_PLACES,
     METRICS,
@@ -503,9 +503,9 @@ def has_llrs(one: OneSystem) -> bool:
 def advice_before_calibration(one: OneSystem) -> str:
     """Return the advice of the notes on scores that look like probabilities or likelihood ratios; empty for others."""
     if any(topic_of(note) == "ratios" for note in one.notes):
-        return "for likelihood ratios add --lr, otherwise "
-    is_like = any(note in (LIKE_PROBABILITIES, LIKE_POSTERIORS) for note in one.notes)
-    return "for probabilities add --probabilities PRIOR, otherwise " if is_like else ""
+        return f"for likelihood ratios add {option(lr=True)}, otherwise "
+    is_like = any(note in (probabilities_note(), posteriors_note()) for note in one.notes)
+    return f"for probabilities add {option(probabilities='PRIOR')}, otherwise " if is_like else ""
 
 
 S = TypeVar("S", bound=OneSystem)
@@ -687,7 +687,7 @@ def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) 
     if corrected:
         return f"corrected: expected {new}"
     what = "EER and minima" if any("eer" in one.minima for one in systems) else "minima"
-    return f"{what} are optimistic: eval --corrected shows what to expect {new}"
+    return f"{what} are optimistic: {either('', 'eval ')}{option(corrected=True)} shows what to expect {new}"
 
 
 PERCENT = " %"

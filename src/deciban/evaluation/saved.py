@@ -17,7 +17,7 @@ import numpy as np
 
 from deciban._files import PathLike, display_name, read_short_text, toml_of
 from deciban.core.resampling.intervals import combined
-from deciban.errors import FormatError, InputError, shortened
+from deciban.errors import FormatError, InputError, option, shortened
 from deciban.evaluation.metrics import JSON_PLACES, RANKING_NAMES, metric_of
 from deciban.metrics.costs import REGISTERED
 
@@ -347,7 +347,7 @@ class Requirement:
             If a system, the metric, its interval or the baseline is missing.
         """
         if self.how and baseline is None:
-            raise InputError(f"require: {self.text!r} needs the results of an earlier run (--baseline).")
+            raise InputError(f"require: {self.text!r} needs the results of an earlier run ({option(baseline=...)}).")
         metric = metric_of(self.metric.partition("@")[0])
         if self.how != "*" and abs(self.limit) > 1.0 and metric.in_percent and metric.costs is None:
             way = f" Write {self.limit / 100:g} or {self.limit:g}%." if 1.0 < abs(self.limit) <= 100.0 else ""
@@ -371,7 +371,7 @@ class Requirement:
             return metric.value
         bound = metric.low if self.end == "low" else metric.high
         if bound is None:
-            raise InputError(f"{one.origin}: {one.name} has no confidence interval of {self.metric}. See --units.")
+            raise InputError(f"{one.origin}: {one.name} has no interval of {self.metric}: add {option(units=...)}.")
         return bound
 
 

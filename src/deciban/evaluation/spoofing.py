@@ -11,7 +11,7 @@ import numpy as np
 from deciban._lazy import registered
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.intervals import Interval
-from deciban.errors import InputError
+from deciban.errors import InputError, option
 from deciban.evaluation.conditions import Condition
 from deciban.evaluation.metrics import SPOOFING, Metric, metric_of
 from deciban.evaluation.one_system import Jsonable, as_object, has_llrs, plain, shown_interval, with_interval
@@ -326,7 +326,7 @@ class SpoofingResults(Jsonable):
         lacking = [name for name in self.edition.names_for(COUNTERMEASURE) if name not in made]
         if cms and lacking:
             names = ", ".join(SPOOFING_METRICS[name].label for name in lacking)
-            found.append(f"{plan} also has {names}: add the scores of the verifier (--asv FILE).")
+            found.append(f"{plan} also has {names}: add the scores of the verifier ({option(asv='FILE')}).")
         raw = [one.name for one in self.systems if not one.are_llrs]
         needing = _labels(name for name in made if SPOOFING_METRICS[name].needs_llrs)
         if raw and needing:

@@ -24,7 +24,7 @@ from deciban.core.resampling.clusters import ClassVariances
 from deciban.core.resampling.intervals import LEVEL, Estimate
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bins_of
 from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences, in_blocks
-from deciban.errors import InputError, Note
+from deciban.errors import InputError, Note, option
 from deciban.evaluation import uncertainty
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.curves import (
@@ -67,8 +67,8 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     if auc < 0.5:
         words = (
             f"Scores look reversed: the target has the higher score in only {auc:.1%} of target/non-target pairs. If "
-            "lower scores indicate targets, as for distances, change their sign (--negate), unless you already did. "
-            "Otherwise check which label means target."
+            f"lower scores indicate targets, as for distances, change their sign ({option(negate=True)}), unless you "
+            "already did. Otherwise check which label means target."
         )
         notes.append(Note(words, "reversed"))
         no_llrs = remark_on_range(summary)

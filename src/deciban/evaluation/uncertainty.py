@@ -13,7 +13,7 @@ from deciban.core.resampling import intervals
 from deciban.core.resampling.clusters import ClusterDesign, degrees_of
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, Interval
 from deciban.core.resampling.units import FEW_UNITS, Keys, TrialUnits, is_independent, number_of_units
-from deciban.errors import InputError, counted, some_of
+from deciban.errors import InputError, counted, either, some_of
 from deciban.types import BoolArray, FloatArray, FloatPair, IntArray
 
 BootstrapKind = Literal["percentile", "basic"]
@@ -446,7 +446,7 @@ def no_units(name: str) -> InputError:
     """Return the error for intervals without units."""
     return InputError(
         f"{name}: no intervals, because the units of the trials, such as speakers, are unknown. Pass at least two "
-        "units: tar_units and non_units for arrays, units= for files and data frames, --units on the command line."
+        f"units: {either('tar_units and non_units for arrays, units=... for files and data frames', '--units')}."
     )
 
 

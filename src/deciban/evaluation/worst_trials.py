@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
+from deciban.errors import InputError, option
 from deciban.evaluation.one_system import plain
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Weights
 
@@ -327,7 +327,7 @@ def menagerie(
     if np.count_nonzero(known) < LEAST:
         raise InputError(
             f"units: {np.count_nonzero(known)} of {own.n_units} {own.noun}s have target and non-target trials; "
-            f"quarters need {LEAST}. Pass the speakers of the trials (units=)."
+            f"quarters need {LEAST}. Pass the speakers of the trials ({option(units=...)})."
         )
     tar, non = tar[known], non[known]
     return Menagerie(name, own.noun, tar, non, _quartiles(tar), _quartiles(non), own.n_units - len(tar))

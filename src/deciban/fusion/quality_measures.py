@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.errors import InputError
+from deciban.errors import InputError, either
 from deciban.fusion.linear import with_one_nan
 from deciban.models.score_model import ARGUMENTS, measure_table
 from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, ScoreArray
@@ -103,7 +103,7 @@ class Measures:
         if enroll and test and enroll != test:
             raise InputError(
                 f"enroll_quality, test_quality: {enroll} and {test} measures. A symmetric matrix needs the same "
-                "measures in the same order on both sides; otherwise pass symmetric=False (--asymmetric)."
+                f"measures in the same order on both sides; otherwise pass {either('symmetric=False', '--asymmetric')}."
             )
 
     def require(self, wanted: Mapping[str, int]) -> None:

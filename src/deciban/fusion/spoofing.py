@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.errors import InputError
+from deciban.errors import InputError, either
 from deciban.models.model import Plain
 from deciban.models.multiclass import VECTOR, MulticlassFusion
 from deciban.models.score_model import ParameterRow, ScoreModel, require_systems
@@ -124,7 +124,8 @@ class SpoofingFusion(ScoreModel):
         return self
 
     def _data(self, *_given: Any) -> NoReturn:
-        raise InputError("model: a SpoofingFusion needs labels of three kinds: fuse_spoofing_files (fuse --spoof).")
+        way = either("fuse_spoofing_files", "fuse --spoof")
+        raise InputError(f"model: a SpoofingFusion needs labels of three kinds: {way}.")
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         return self._data(data)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.expected import WeightedScores
-from deciban.errors import InputError, TrialError
+from deciban.errors import InputError, TrialError, either, option
 from deciban.fusion.linear import LinearFusion, combined, linear_like, source_of_systems
 from deciban.models.loading import model_of
 from deciban.models.model import Bounds, Plain, Training, content_of
@@ -132,7 +132,7 @@ class ScoredSource:
             if not counts or not counts[every][at]:
                 raise InputError(
                     f"scores: {seen.n_lacking:,} of {source.n_rows:,} trials were dropped because of missing scores, "
-                    f"and no {name} is left. Pass missing='subset', or leave out the system with most missing scores."
+                    f"and no {name} is left. Pass {option(missing='subset')}, or leave out the system that lacks most."
                 )
         return cls(kept, replace(seen, counts=counts), seen.n_lacking, source)
 
@@ -175,7 +175,7 @@ class ScoredSource:
 
 def _require_complete(called: Callable[[Sequence[int]], str], batch: Batch) -> None:
     """Refuse trials with missing scores."""
-    way = "Pass missing='drop' or missing='subset', or leave these trials out"
+    way = f"Pass {option(missing='drop')} or {option(missing='subset')}, or leave these trials out"
     require_known(occurring_subsets(batch.stacked), [tuple(range(len(batch.scores)))], way, called=called)
 
 
@@ -278,7 +278,7 @@ class SubsetFusion(Fusion):
         if type(n) is not int or n < 0:  # neither bool nor other types, which model files cannot contain
             raise InputError(f"max_missing: got {n!r}. It must be a whole number of at least 0.")
         if n and self.missing != "subset":
-            raise InputError(f"max_missing: not used with missing={self.missing!r}. Pass missing='subset'.")
+            raise InputError(f"max_missing: not used with missing={self.missing!r}. Pass {option(missing='subset')}.")
         return self.missing, n
 
     def fit(
@@ -382,8 +382,8 @@ class SubsetFusion(Fusion):
         """Advice for trials with a set of systems without a fusion."""
         ways = {
             "error": "Leave these trials out",
-            "drop": "Leave these trials out, as in training, or train with missing='subset' (--missing subset)",
-            "subset": "Leave these trials out, or train with such trials or a larger max_missing (--missing subset=N)",
+            "drop": f"Leave these trials out, as in training, or train with {option(missing='subset')}",
+            "subset": f"Leave these trials out, or train with {either('a larger max_missing', '--missing subset=N')}",
         }
         return ways[self._policy()[0]]
 

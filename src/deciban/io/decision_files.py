@@ -16,7 +16,7 @@ from deciban._files import PathLike, display_name, read_short_text, toml_of
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Prior
 from deciban.decisions import Application
-from deciban.errors import FormatError, InputError, shortened
+from deciban.errors import FormatError, InputError, option, shortened
 from deciban.io.columns.headers import CONDITION
 from deciban.io.columns.values import table_of_all
 from deciban.io.formats import InputOptions, text_formats, text_layouts
@@ -74,10 +74,12 @@ class DecisionFile:
 LINES = "nist-lre07"
 """The format with one line for each decision about a class of a segment."""
 
-_OTHERWISE = (
-    "name the columns (--columns trial,action), or, if each line decides about one class of a segment, the format "
-    f"(--format {LINES})."
-)
+
+def _otherwise() -> str:
+    """Return the advice on files whose columns are unclear."""
+    words = "or, if each line decides about one class of a segment, the format"
+    return f"name the columns ({option(columns='trial,action')}), {words} ({option(format=LINES)})."
+
 
 _NONE = "(none)"
 
@@ -182,10 +184,10 @@ def read_decisions(
     if odd:
         raise FormatError(
             f"{name}: column {chosen!r} contains {shortened(', '.join(map(repr, odd)))}, but the actions are "
-            f"{', '.join(known)}. Define the words: accept=, reject= (--accept, --reject), or name the column."
+            f"{', '.join(known)}. Define the words ({option('accept', 'reject')}), or name the column."
         )
     if len(known) < 2:
-        raise InputError(f"{name}: {', '.join(known)} is the only action. Name all possible actions (--classes).")
+        raise InputError(f"{name}: {', '.join(known)} is the only action. Name all actions ({option(classes=...)}).")
     place = np.array([known.index(meant[word]) for word in found], np.int64)
     kept = [one for one in table.column_names if one != chosen and not one.startswith(_OF_DECIDING)]
     if not kept:
@@ -205,7 +207,7 @@ def _column(table: pa.Table, name: str, column: str | None) -> str:
         wanted = repr(column) if column is not None else " or ".join(map(repr, COLUMNS))
         raise FormatError(
             f"{name}: no column {wanted}, but {', '.join(map(repr, table.column_names))}. Name the column of decisions "
-            f"(decision_column=, --decision-column), {_OTHERWISE}"
+            f"({option(decision_column=...)}), {_otherwise()}"
         )
     return found[0]
 
@@ -222,7 +224,7 @@ def _table(path: PathLike, columns: Sequence[str] | None) -> pa.Table:
     delimiter = told or next((sign for sign in "\t," if sign in line), " ")
     titles = split(line, delimiter, quoted=delimiter != " ") if columns is None else list(columns)
     if len({*titles}) < len(titles):
-        raise FormatError(f"{name}: two columns have one name: {', '.join(titles)}. Rename one, or {_OTHERWISE}")
+        raise FormatError(f"{name}: two columns have one name: {', '.join(titles)}. Rename one, or {_otherwise()}")
     roles = tuple(CONDITION + title for title in titles)
     layout = Layout(
         text_formats()["table"], roles, delimiter, tuple(titles) if columns is None else None, quoted=delimiter != " "
@@ -284,7 +286,7 @@ class CostTable:
             if self.prior is None:
                 raise InputError(
                     f"prior: you gave none, and {self.name} contains none. Add the probabilities of the classes "
-                    "(--prior 0.01, --prior flat), or write them into the file: prior = [0.01, 0.99]."
+                    f"({option(prior=0.01)} or {option(prior='flat')}), or write prior = [0.01, 0.99] into the file."
                 )
             return Application(self.costs, self.prior)
         if isinstance(prior, float | int):

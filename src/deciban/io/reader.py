@@ -18,7 +18,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy
 from deciban._files import PathLike, Readable, ScratchFolder, display_name, require_file_name
 from deciban._validate.arrays import unit_of
-from deciban.errors import FormatError, InputError, KeyMismatchError, counted, in_lines
+from deciban.errors import FormatError, InputError, KeyMismatchError, counted, in_lines, option
 from deciban.io import formats
 from deciban.io.columns.headers import Columns
 from deciban.io.recognition import OpenedFile, Recognized, readable_as, recognize
@@ -125,8 +125,8 @@ def read_input(
     if need is not None and need not in contents.kinds:
         raise FormatError(
             f"{contents.origin.name}: contains {' and '.join(contents.kinds) or 'nothing known'}, but {need} is "
-            f"needed. It was read as {contents.origin.reading}; use --format or --columns to change this."
-            f"{in_lines(opened.files[0].ways(need))}"
+            f"needed. It was read as {contents.origin.reading}; use {option('format')} or {option('columns')} to "
+            f"change this.{in_lines(opened.files[0].ways(need))}"
         )
     return found
 
@@ -336,7 +336,7 @@ def matrices_by_key(
                 f"{file.source.name}: scores of the classes {', '.join(segments[:3])}, ..., or a matrix of trials with "
                 f"these test segments? {key.files[0].source.name} contains pairs of names, the first "
                 f"{truth.trials.name_of(0)}, and none is a row and a column here. Use one of these options, with a "
-                f"matching key:{in_lines([f'--format {_NAME}', '--kind classes'])}"
+                f"matching key:{in_lines([option(format=_NAME), option(kind='classes')])}"
             )
     return tuple(_as_matrix(one) if one in columns else one for one in scores), key
 
@@ -398,7 +398,7 @@ def read_two_files(found: Recognized, *, unit: ScoreUnit | None = None) -> Input
         nameless, named = sorted(lists, key=lambda trials: trials.sides != ROW)
         raise KeyMismatchError(
             f"{named.origin.name} contains names of trials, {nameless.origin.name} does not. Both files of a system "
-            "need names, or none; if the wrong columns were used, name the columns (--columns)."
+            f"need names, or none; if the wrong columns were used, name the columns ({option(columns=...)})."
         )
     whole = joined(parts, display_name(names), name_of_both(names))
     trials = whole.systems[0].trials

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from deciban._files import PathLike, Readable, is_open_file, looked_ahead
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, option
 from deciban.io import formats
 from deciban.io.columns.headers import Columns, could_hold, fits_label, role_of
 from deciban.io.source import (
@@ -114,7 +114,7 @@ class OpenedFile:
         fitting = [one for one in formats.binary_formats(source.kind).values() if one.recognizes(source)]
         if len(fitting) > 1:
             names = " or ".join(one.name for one in fitting)
-            raise FormatError(f"{source.name}: could be {names}. Choose one: --format {fitting[0].name}.")
+            raise FormatError(f"{source.name}: could be {names}. Choose one: {option(format=fitting[0].name)}.")
         if fitting or source.kind not in ("HDF5", "MATLAB"):
             return fitting[0] if fitting else None
         raise FormatError(

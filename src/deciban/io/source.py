@@ -22,7 +22,7 @@ from typing import IO, Any, BinaryIO, Protocol
 import pyarrow as pa
 
 from deciban._files import PathLike, Readable, content_of, display_name, is_open_file, require_file_name, stream_of
-from deciban.errors import FormatError, InputError, teller
+from deciban.errors import FormatError, InputError, option, teller
 
 _HARMLESS = 256 << 20
 """Number of bytes that any compressed file may expand to, however small it is."""
@@ -542,8 +542,8 @@ def numbered_lines(data: bytes, name: str, first: int = 0) -> Iterator[tuple[int
 def several_systems(name: str, systems: Sequence[str]) -> FormatError:
     """Return the error for a file with scores of several systems if one is needed."""
     return FormatError(
-        f"{name}: contains scores of {len(systems)} systems: {', '.join(systems)}. Choose one: columns='score="
-        f"{systems[0]},...' (--columns)."
+        f"{name}: contains scores of {len(systems)} systems: {', '.join(systems)}. Choose one: "
+        f"{option(columns=f'score={systems[0]},...')}."
     )
 
 

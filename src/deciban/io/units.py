@@ -13,18 +13,10 @@ import numpy as np
 from deciban._validate import classes as _validate
 from deciban._validate.classes import Prior, logarithms_of_ratios, prior_of
 from deciban.core.logliks import llr_of_probability, loglik_of_posterior
-from deciban.errors import NEGATED, FormatError, InputError, Message, TrialError, counted
+from deciban.errors import FormatError, InputError, Message, TrialError, counted, negation_note, option
 from deciban.io.formats import Contents
 from deciban.trials import ClassScores, Scores, Trials
 from deciban.types import AnyArray, FloatArray
-
-DETECTION_LLRS = (
-    "read as log-likelihoods, but submissions to the language recognition evaluations of 2017 and 2022 look like this "
-    "and contain detection llrs: if this is one, all metrics are wrong without --detection-llr (detection_llr=True), "
-    "or --format nist-lre17"
-)
-"""The note on tables in the format of evaluations with detection llrs."""
-
 
 PROJECTED = "scores are detection llrs; they were projected to log-likelihoods (each class against the others alike)"
 """The note on detection llrs that were read."""
@@ -34,6 +26,16 @@ LIKELIHOODS = "scores are likelihoods; their natural logarithms were taken"
 
 LOGARITHMS_OF_RATIOS = "scores are likelihood ratios; they are written as their natural logarithms"
 """The note on two-class likelihood ratios that are converted."""
+
+
+def submission_note() -> str:
+    """Return the note on tables in the format of evaluations with detection llrs."""
+    ways = f"{option(detection_llr=True)}, or {option(format='nist-lre17')}"
+    return (
+        "read as log-likelihoods, but submissions to the language recognition evaluations of 2017 and 2022 look like "
+        f"this and contain detection llrs: if this is one, all metrics are wrong without {ways}"
+    )
+
 
 SUBMISSION = "nist-lre"
 """The format of evaluations with detection llrs."""
@@ -213,7 +215,7 @@ def prior_above_zero(prior: Prior, classes: Sequence[str], name: str) -> FloatAr
     if len(zero):
         raise InputError(
             f"{name}: the prior of {classes[int(zero[0])]!r} is 0, so its posteriors contain no information. "
-            "Leave the class out (classes, --classes)."
+            f"Leave the class out ({option('classes')})."
         )
     return given
 
@@ -250,7 +252,7 @@ def notes_on_submissions(told: Sequence[Message], write_as: str) -> list[Message
     """Return a note if log-likelihoods were written in the format of evaluations with detection llrs."""
     words = (
         "contains log-likelihoods, but the language recognition evaluations of 2017 and 2022 expect detection llrs: "
-        'use --as detection-llr (write_as="detection-llr")'
+        f"use {option(write_as='detection-llr')}"
     )
     as_submission = [one for one in told if one.kind == "wrote" and one.text == f"as {SUBMISSION}"]
     return [Message("note", one.origin, words) for one in as_submission if write_as == "loglik"]
@@ -279,7 +281,7 @@ def in_other_units(
     FormatError, InputError
         If scores are not probabilities, or an option does not apply to the contents.
     """
-    told = [Message("note", "", NEGATED)] if negate else []
+    told = [Message("note", "", negation_note())] if negate else []
     if any(one.unit == "lr" for one in contents.systems):
         told.append(Message("note", "", LOGARITHMS_OF_RATIOS))
     contents = negated(contents) if negate else contents
@@ -320,8 +322,8 @@ def refuse_negated_probabilities(probabilities: object) -> None:
     """
     if probabilities is not None:
         raise InputError(
-            "negate, probabilities: a negated probability is not a probability. Leave negate out (--negate) and, if "
-            "these are probabilities of non-targets, exchange the label words (--labels)."
+            f"negate, probabilities: a negated probability is not a probability. Leave {option('negate')} out and, if "
+            f"these are probabilities of non-targets, exchange the label words ({option(labels=...)})."
         )
 
 
@@ -334,7 +336,7 @@ def negated(contents: Contents) -> Contents:
         If there are no two-class scores.
     """
     if not contents.systems:
-        raise InputError(f"negate: {contents.origin.name} contains no two-class scores. Leave it out (--negate).")
+        raise InputError(f"negate: {contents.origin.name} contains no two-class scores. Leave it out.")
     return replace(contents, systems=tuple(one.negated() for one in contents.systems))
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
-from deciban.errors import FormatError, Message, counted
+from deciban.errors import FormatError, Message, counted, option
 from deciban.io.columns.headers import Columns
 from deciban.io.columns.values import RowTable, table_of_all
 from deciban.io.formats import ContentKind, Contents, InputOptions
@@ -237,7 +237,7 @@ class ListedNames:
     def near(self, listed: ListedNames) -> str:
         """Return advice about names that differ only in spelling; only if all names are in memory."""
         found = near_names(self.part(), listed.part()) if self.room is None else None
-        return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
+        return "" if found is None else f"of the trials of the list, {found}: {option(ids=found.option)}"
 
 
 def _compared(given: Trials, wanted: Trials) -> Differences:
@@ -394,7 +394,7 @@ def _faults(scored: ListedNames, listed: ListedNames, *, any_order: bool, may_be
         row, name, wanted = found.moved
         yield (
             f"{scored.places([row])[row]}: trial {name} is in the place of {wanted} in the list "
-            f"({listed.places([row])[row]}). All trials are present, in another order; use --any-order to allow this."
+            f"({listed.places([row])[row]}). All trials are there, not in order; {option(any_order=True)} allows it."
         )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from deciban._files import PathLike, atomic_write, display_name, require_file_name, scratch_file
 from deciban._validate.arrays import unit_of
 from deciban._validate.classes import Prior
-from deciban.errors import FormatError, InputError, KeyMismatchError, Message, as_message, counted
+from deciban.errors import FormatError, InputError, KeyMismatchError, Message, as_message, counted, option
 from deciban.io.columns.headers import Columns, unit_in_words
 from deciban.io.formats import (
     KIND_OF,
@@ -216,7 +216,7 @@ def put(
         if left_out := [one for one in columns if one not in written.conditions]:
             raise FormatError(
                 f"{chosen.name} cannot contain the columns {' and '.join(left_out)}. Choose a format with named "
-                "columns: table (.csv), tsv, lir, parquet, arrow or npz (--to)."
+                f"columns: table (.csv), tsv, lir, parquet, arrow or npz ({option(to=...)})."
             )
     return chosen, written
 
@@ -265,7 +265,7 @@ def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
     if default is None:
         raise FormatError(
             f"{shown}: its ending does not determine a format for {kind}. Name one: "
-            f"--to {', '.join(one for one, f in formats().items() if set(f.writes) & set(contents.kinds))}."
+            f"{option('to')} {', '.join(one for one, f in formats().items() if set(f.writes) & set(contents.kinds))}."
         )
     return by_name(default)
 
@@ -278,7 +278,7 @@ def _refuse_unknown_ending(shown: str) -> None:
     known = sorted({one for form in formats().values() if form.writes for one in form.endings})
     raise InputError(
         f"{shown}: the ending {ending} belongs to no format. Use {', '.join(known)} (.txt for plain lists; add "
-        f"{', '.join(codec.ending for codec in CODECS)} to compress), or name the format (--to)."
+        f"{', '.join(codec.ending for codec in CODECS)} to compress), or name the format ({option(to=...)})."
     )
 
 

@@ -18,7 +18,7 @@ from deciban.core import expected
 from deciban.core.expected import ClassCosts, WeightedScores
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, warn
+from deciban.errors import InputError, either, warn
 from deciban.models.model import (
     Bounds,
     JackknifeMaps,
@@ -372,7 +372,7 @@ class ScoreModel(Model):
                 raise InputError(f"{type(self).__name__}: no intervals: {self.no_errors}.")
             raise InputError(
                 f"{type(self).__name__}: no intervals: training had no units (speakers, sources), or too few. "
-                "Train again with fit(..., units=...), or --units."
+                f"Train again with {either('fit(..., units=...)', '--units')}."
             )
         return self.uncertainty_
 

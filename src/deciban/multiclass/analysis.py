@@ -21,7 +21,7 @@ from deciban._validate.classes import Class, distributions
 from deciban.core.class_counts import SubsetCounts, accepted_open_set, chosen, is_among_first, non_target_priors, tally
 from deciban.core.class_counts import confusion as _confusion
 from deciban.core.ranks.operating import detection_cost
-from deciban.errors import InputError
+from deciban.errors import InputError, option
 from deciban.metrics import SortedScores
 from deciban.metrics.classification import Scheme, binned_gaps
 from deciban.multiclass.recalibration import calibration_analysis
@@ -766,7 +766,7 @@ def checked_out_of_set(p_out_of_set: float, p_target: FloatArray, n_classes: int
     if share >= 1.0 - largest:
         raise InputError(
             f"p_out_of_set: {share:.12g} and a target prior of {largest:.12g} leave none for the other non-targets; "
-            f"target priors (p_target, --p-target) must be below {1.0 - share:.12g}."
+            f"target priors ({option('p_target')}) must be below {1.0 - share:.12g}."
         )
     return share
 

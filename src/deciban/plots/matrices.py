@@ -566,7 +566,7 @@ def _systems(results: Any, partition: int) -> tuple[SystemConditions, ...]:
     systems: tuple[SystemConditions, ...] = getattr(results, "conditions", ())
     if not systems or not 0 <= partition < len(systems[0].partitions):
         n_known = len(systems[0].partitions) if systems else 0
-        raise InputError(f"partition: got {partition}; the results have {n_known}. Evaluate by conditions first (by=).")
+        raise InputError(f"partition: got {partition}; the results have {n_known}. Evaluate by conditions first.")
     return systems
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
 from deciban.decisions import Application, error_costs
-from deciban.errors import InputError
+from deciban.errors import InputError, either, option
 from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
 from deciban.plots.axes import GREY, HALO, Canvas, Style
@@ -109,7 +109,7 @@ def simplex(
     if application.n_classes != 3:
         raise InputError(
             f"application: {application.n_classes} classes, but a triangle has three corners. Draw three at a time, or "
-            "three groups of classes (evaluate_groups, --group)."
+            f"three groups of classes ({either('evaluate_groups', '--group')})."
         )
     known = _validate_classes.names(classes, 3)
     given = known or tuple(f"class {k}" for k in range(3))
@@ -160,7 +160,7 @@ def triangle_of(system: ClassEvaluation, classes: Sequence[str] | None = None) -
     if classes is not None and (len(set(classes)) != 3 or len(classes) != 3 or not {*classes} <= {*known}):
         strange = [name for name in classes if name not in known]
         got = f"unknown class {_listed(strange[:1])!r}" if strange else f"got {_listed(classes)}"
-        raise InputError(f"classes (--corners): {got}. Name three different ones of {_listed(known)}.")
+        raise InputError(f"{either('classes', '--corners')}: {got}. Name three different ones of {_listed(known)}.")
     at = _most_confused(system) if classes is None else tuple(known[name] for name in classes)
     prior = system.prior[list(at)]
     prior = prior / prior.sum() if prior.sum() > 0.0 else np.full(3, 1.0 / 3.0)
@@ -181,12 +181,12 @@ def _why_not(system: ClassEvaluation) -> str:
     if system.n_classes < 3:
         return (
             f"{system.name}: {system.n_classes} classes, but a triangle needs three. For two classes, draw confusion, "
-            "or histogram with one class as targets (--kind two-class)."
+            f"or histogram with one class as targets ({option(kind='two-class')})."
         )
     return (
         f"{system.name}: {system.n_classes} classes, but trials for plots are kept for at most twelve. Evaluate "
-        "groups of classes (evaluate_groups, --group), or pass log-likelihoods of three classes (loglik=) with an "
-        "Application."
+        f"groups of classes ({either('evaluate_groups', '--group')})"
+        f"{either(', or pass log-likelihoods of three classes (loglik=...) with an Application', '')}."
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.units import FEW_UNITS
-from deciban.errors import amount, counted, some_of, topic_of
+from deciban.errors import amount, counted, option, some_of, topic_of
 from deciban.evaluation.one_system import advice_before_calibration, has_llrs, shown_interval
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import MetricKey
@@ -519,7 +519,7 @@ def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
         steps.append("Calibration cannot separate the classes better: improve the recognizer, or fuse it with others.")
     if facts.n_units is None:
         verdicts.append("give the units")
-        steps.append("Give the speakers or other units of the trials (--units), so that metrics have intervals.")
+        steps.append(f"Give the speakers or other units of the trials ({option(units=...)}) for intervals of metrics.")
     if facts.are_too_few or (facts.n_units is not None and moods[ENOUGH] in ("bad", "fair")):
         verdicts.append("collect more")
         steps.append("Collect more speakers and trials (deciban plan shows how many), or quote the metrics as rough.")

@@ -24,7 +24,7 @@ from deciban.analysis.comparison import (
 )
 from deciban.analysis.differences import significant_differences
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import InputError, names_apart
+from deciban.errors import InputError, names_apart, option
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.one_system import shown_interval
 from deciban.evaluation.preset_table import Primary
@@ -307,7 +307,7 @@ def require_link(link: str, columns: Sequence[str]) -> None:
             "column in braces, such as https://host/{test}.wav."
         )
     if not columns:
-        raise InputError("link: the page lists no trials. Use it with a list (--worst 20), or leave it out.")
+        raise InputError(f"link: the page lists no trials. Use it with a list ({option(worst=20)}), or leave it out.")
     unknown = [field for field in fields if field not in columns]
     if unknown:
         raise InputError(f"link: {{{unknown[0]}}} is not a column of the trials. Use one of {', '.join(columns)}.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from deciban import plots
 from deciban._files import PathLike, display_name, read_short_text
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import InputError
+from deciban.errors import InputError, option
 from deciban.evaluation.results import Results
 from deciban.io.source import require_one_stream, single_files
 from deciban.io.writing import plainly_opened, refuse_overwriting
@@ -96,8 +96,8 @@ class ReportRequest:
         model = _path_of(self.model)
         if len(scores) < len(paths_of(self.scores)) or (self.model is not None and model is None):
             return ()
-        more = {"--key": self.key, "--model": model}
-        named = [word for name, path in more.items() if path is not None for word in (name, os.fspath(path))]
+        more = {"key": self.key, "model": model}
+        named = [word for name, path in more.items() if path is not None for word in (f"--{name}", os.fspath(path))]
         return ("deciban", "eval", *scores, *named)
 
     def __post_init__(self) -> None:
@@ -281,7 +281,7 @@ def write_report(
     _refuse_what_fusions_take(request, model)
     of_training = {"train_key": request.train_key, "train_quality": request.train_quality, "select": request.select}
     if not request.train and (name := next((name for name, given in of_training.items() if given), None)):
-        raise InputError(f"{name}: needs training scores. Name them (train=, --train), or leave it out.")
+        raise InputError(f"{name}: needs training scores. Name them ({option(train=...)}), or leave it out.")
     has_train = isinstance(request.train, str) or bool(request.train)
     own = chosen.lenient() if has_train else chosen
     test = evaluate_model(model, files, own, quality=request.quality, progress=progress)
@@ -319,7 +319,7 @@ def _with_spoofing(page: Page, request: ReportRequest, chosen: Options, progress
         protocol: Any = {**request.verifier, "options": replace(chosen, worst=None), "progress": progress}
         return replace(page, spoofing=evaluate_spoofing_files(request.scores, request.key, **protocol))
     if request.verifier:
-        raise InputError("asv: is for protocols of spoofing (preset=, --preset), without a model. Leave it out.")
+        raise InputError("asv: is for protocols of spoofing, without a model. Leave it out.")
     return page
 
 
@@ -345,7 +345,7 @@ def _require_short_list(options: Options) -> None:
     if isinstance(options.worst, int) and options.worst > _MOST_WORST:
         raise InputError(
             f"worst: got {options.worst:,}, but a page lists at most {_MOST_WORST} trials of each class. Use a smaller "
-            "number, or list all trials as a table (deciban eval --worst) or as JSON (with --json)."
+            "number, or list all trials in a table or in JSON (deciban eval)."
         )
 
 
@@ -354,7 +354,7 @@ def _refuse_what_fusions_take(request: ReportRequest, model: ScoreModel | None) 
         return
     given = {"select": request.select, "quality": request.quality is not None or request.train_quality is not None}
     for name in (name for name, is_given in given.items() if is_given):
-        raise InputError(f"{name}: is for two-class fusions. Name one as the model (--model), or leave it out.")
+        raise InputError(f"{name}: is for two-class fusions. Name one ({option(model=...)}), or leave it out.")
 
 
 def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[Results[Any], Results[Any] | None]:

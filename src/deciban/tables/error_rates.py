@@ -10,7 +10,7 @@ from rich.console import Console
 
 from deciban.biometrics import generalized_rates
 from deciban.core.resampling.intervals import LEVEL, Interval
-from deciban.errors import amount
+from deciban.errors import amount, option
 from deciban.evaluation.metrics import OF_CLASSIFIERS
 from deciban.evaluation.one_system import WithInterval, bounds_in_words, with_interval
 from deciban.evaluation.spoofing import COUNTERMEASURE, SINGLE_SCORE, SPOOFING_METRICS
@@ -104,7 +104,7 @@ def print_fused_spoofing(done: FusedSpoofing, out: Console) -> None:
     lines.append(f"prior times cost of targets, non-targets, spoofs, in shares: {shares}")
     if done.eval is None and done.cross_validated is None:
         lines.append(
-            "Costs on training trials are optimistic: cross-validate, or evaluate on other trials (--apply-key)."
+            f"Costs on training trials are optimistic: cross-validate, or use other trials ({option(test_key=...)})."
         )
     say_all(out, [*lines, *done.model.training_lines()])
 

@@ -309,7 +309,7 @@ def logged_metrics(result: Tabular, prefix: str = "") -> dict[str, float]:
             if value is not None and math.isfinite(value):
                 name = prefix + "/".join(_ALLOWED.sub("_", part.replace("/", "_")) for part in parts)
                 if name in found:
-                    raise InputError(f"log_to: two metrics would be called {name!r}. Rename the systems (names=).")
+                    raise InputError(f"log_to: two metrics would be called {name!r}. Rename the systems.")
                 found[name] = float(value)
     return found
 
@@ -459,7 +459,7 @@ def _fill(sheet: Any, headings: Sequence[str], rows: Sequence[Sequence[Any]], be
     from openpyxl.utils import get_column_letter
 
     if len(rows) > _MOST_ROWS:
-        raise InputError(f"table: {len(rows):,} rows, but a sheet has {_MOST_ROWS:,}. Use --json.")
+        raise InputError(f"table: {len(rows):,} rows, but a sheet has {_MOST_ROWS:,}. Write JSON.")
     for at, row in enumerate([headings, *rows, *([[], *([line] for line in below)] if below else [])], 1):
         for k, value in enumerate(row, 1):
             if value is None or (isinstance(value, float) and math.isnan(value)):

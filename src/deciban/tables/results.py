@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.errors import amount, one_line
+from deciban.errors import amount, one_line, option
 from deciban.evaluation.metrics import METRICS, metric_of
 from deciban.evaluation.one_system import OneSystem, WithInterval, has_llrs, with_interval
 from deciban.evaluation.worst_trials import headings_of, rows_of
@@ -346,7 +346,8 @@ def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tupl
         return list(range(n_classes)), ""
     rates = [math.fsum(float(one.class_error_rates[k]) for one in systems) for k in range(n_classes)]
     worst = sorted(range(n_classes), key=lambda k: -rates[k])[:most]
-    return worst, f"{most} classes with the greatest error rates, of {n_classes:,} (--all-classes shows all); "
+    way = option(all_classes=True)
+    return worst, f"{most} classes with the greatest error rates, of {n_classes:,} ({way} shows all); "
 
 
 def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
@@ -424,8 +425,8 @@ def _remarks(one: ClassEvaluation) -> list[str]:
     about = "most frequent confusions (true \N{RIGHTWARDS ARROW} decided, share of the true class)"
     lines += [f"{about}: {', '.join(confused)}"] if confused else []
     if one.no_pairs:
-        n_pairs = one.n_classes * (one.n_classes - 1) // 2
-        lines.append(f"{n_pairs:,} pairs of classes are not evaluated: --pairs adds them to JSON and pages")
+        n = one.n_classes * (one.n_classes - 1) // 2
+        lines.append(f"{n:,} pairs of classes are not evaluated: {option(pairs=True)} adds them to JSON and pages")
     if (subsets := one.subset_summary()) is not None:
         for word in ("hardest", "easiest"):
             value, listed = number(subsets[word]["c_avg"], 4), ", ".join(subsets[word]["classes"])

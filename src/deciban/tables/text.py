@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import NEGATED, InputError, amount, counted, shortened, some_of, topic_of
+from deciban.errors import InputError, amount, counted, option, shortened, some_of, topic_of
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
@@ -138,7 +138,8 @@ def print_results(
     notes = results.note_lines[: options.most_notes]
     say_all(to, notes, "yellow")
     if n_left := len(results.note_lines) - len(notes):
-        say(to, f"{counted(n_left, 'more note')}: --notes all prints {'it' if n_left == 1 else 'them'}.", "dim")
+        prints = f"{option(notes='all')} prints {'it' if n_left == 1 else 'them'}"
+        say(to, f"{counted(n_left, 'more note')}: {prints}.", "dim")
     if results.conditions:
         print_conditions(results, to, everything=options.everything)
 
@@ -384,7 +385,7 @@ def print_requested(
         if one is not None:
             to.print("")
             to.print(one)
-    is_negated = any(getattr(one, "text", "") == NEGATED for one in results.messages)
+    is_negated = any(topic_of(getattr(one, "text", "")) == "negated" for one in results.messages)
     if is_negated and any(one is not None and "threshold" in one.headings for one in shown):
         say(to, _OF_NEGATED, "dim")
 

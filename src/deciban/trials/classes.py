@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import like_probabilities
-from deciban._validate.classes import LIKE_RATIOS, SHARE_BELOW_1, like_posteriors, like_ratios
-from deciban.errors import WARNING, InputError, KeyMismatchError, Message, shortened
+from deciban._validate.classes import SHARE_BELOW_1, like_posteriors, like_ratios, ratios_note
+from deciban.errors import WARNING, InputError, KeyMismatchError, Message, option, shortened
 from deciban.trials.joining import IdsLike, Renaming
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked
 from deciban.trials.lists import NO_CONDITIONS, Conditions, Trials, owned
@@ -349,7 +349,7 @@ def _in_order_of(first: ClassScores, system: ClassScores) -> ClassScores:
         odd = sorted(set(system.classes) ^ set(first.classes))
         raise KeyMismatchError(
             f"{system.trials.origin.name} scores other classes than {first.trials.origin.name}: only one of them has "
-            f"{', '.join(odd[:5])}. Systems need the same classes; choose classes by name (--classes)."
+            f"{', '.join(odd[:5])}. Systems need the same classes; choose classes by name ({option(classes=...)})."
         )
     return system.of_classes(first.classes)
 
@@ -436,7 +436,7 @@ class ScoreStatistics:
     @property
     def note_on_ratios(self) -> str:
         """The note on scores that look like likelihood ratios."""
-        return LIKE_RATIOS.format(low=self.low_positive, high=self.high)
+        return ratios_note(self.low_positive, self.high)
 
 
 def messages_on_ratios(systems: Iterable[Scores | ClassScores]) -> list[Message]:

@@ -13,7 +13,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, independent, keys_of, mixed_bits
-from deciban.errors import InputError, counted
+from deciban.errors import InputError, counted, option
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, Trials
 from deciban.trials.names import encode
 from deciban.types import AnyArray, BoolArray, IntArray
@@ -47,7 +47,7 @@ def require_two_sides(sides: Sequence[str], name: str, *, named: str) -> None:
     instead = "rows" if tuple(sides) in {(), ROW} else "one name"
     raise InputError(
         f"units: two {named} need trials with two sides, but the trials of {name} have {instead}. Name one column or "
-        "file, or treat each trial as a unit (units='trials', --units trials)."
+        f"file, or treat each trial as a unit ({option(units='trials')})."
     )
 
 

@@ -30,6 +30,7 @@ from deciban.errors import (
     as_message,
     counted,
     naming_trials,
+    option,
 )
 from deciban.io import Contents
 from deciban.io.columns.columnar import TableRules, table_of
@@ -152,7 +153,7 @@ def _require_same_names(one: Trials, other: Trials) -> None:
     if one.sides == ROW or one.sides != other.sides:
         raise KeyMismatchError(
             f"{one.origin.name} and {other.origin.name}: the names of their trials have different sides, so they can "
-            "only be matched by order: by_order=True (--by-order)."
+            f"only be matched by order: {option(by_order=True)}."
         )
     for side in one.sides:
         same = to_numpy(pc.equal(one.column(side).cast(pa.string()), other.column(side).cast(pa.string())))
@@ -161,7 +162,7 @@ def _require_same_names(one: Trials, other: Trials) -> None:
             raise KeyMismatchError(
                 f"{one.origin.where(row)}: trial {one.name_of(row)}, but {other.origin.where(row)} has "
                 f"{other.name_of(row)}. Scores that do not fit in memory are fused row by row: write the files in the "
-                "same order first, or allow more memory (memory=, --memory)."
+                f"same order first, or allow more memory ({option(memory=...)})."
             )
 
 
@@ -169,8 +170,8 @@ def _on_all(kind: AnyKind, inputs: list[Input], systems: list[Any], order: list[
     """Return the systems on every trial that at least one of them scored, with NaN for missing scores."""
     if reading.ids is not None:
         raise InputError(
-            "ids: a fusion for subsets of systems needs trials with the same names in all files. Rename them first "
-            "(Scores.rename), or set an action for trials without all scores (missing=, --missing)."
+            "ids: a fusion for subsets of systems needs trials with the same names in all files. Rename them first, "
+            f"or set an action for trials without all scores ({option(missing=...)})."
         )
     held_by = [one for one in inputs for _ in one.contents.systems]
     inputs = [one for one in inputs if any(held_by[k] is one for k in order)]

@@ -18,7 +18,7 @@ import pyarrow as pa
 from deciban._files import PathLike, Unfinished, atomic_write, display_name, require_free, whole_folder
 from deciban.calibration.normalization import normalize
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.errors import FormatError, InputError, KeyMismatchError, Message, counted, refuse, teller
+from deciban.errors import FormatError, InputError, KeyMismatchError, Message, counted, option, refuse, teller
 from deciban.io.columns.columnar import TableRules
 from deciban.io.columns.headers import Columns
 from deciban.io.columns.values import Rows, RowTable
@@ -261,7 +261,7 @@ def _parts(group: int, groups: Sequence[Sequence[PathLike]], tables: Any, what: 
             raise KeyMismatchError(
                 f"{other.name} contains {counted(other.n_rows, 'score')}, {first.name} "
                 f"{counted(first.n_rows, 'score')}. Scores that do not fit in memory are fused row by row: write the "
-                "files in the same order first, or allow more memory (memory=, --memory)."
+                f"files in the same order first, or allow more memory ({option(memory=...)})."
             )
     ranges = [cut(table, stops) for table in (first, *others)]
     partitions = list(zip(*ranges, strict=True))
@@ -530,7 +530,7 @@ def normalize_files(
     how: Any = {"format": format, "columns": columns}
     cohorts = {side: path for side, path in given.items() if path is not None}
     if not cohorts:
-        raise InputError("enroll_cohort, test_cohort: name at least one (--enroll-cohort, --test-cohort).")
+        raise InputError(f"{option('enroll_cohort', 'test_cohort')}: name at least one.")
     require_one_stream([scores, *cohorts.values()])
     refuse_overwriting([out], [scores, *cohorts.values()])
     found = read_input(scores, need="scores", **how)
@@ -584,8 +584,8 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
     refuse(options.metrics.given(), "nothing is evaluated here. Leave it out.")
     if options.how_sure != UncertaintyOptions():
         raise InputError(
-            "units, intervals, bootstrap, seed, optimism: are for training and metrics. Leave them out; interval=True "
-            "(--interval) writes the intervals of the model."
+            "units, intervals, bootstrap, seed, optimism: are for training and metrics. Leave them out; "
+            f"{option(interval=True)} writes the intervals of the model."
         )
     if model.is_fusion:
         model_files.require_quality(model, is_given=quality is not None)

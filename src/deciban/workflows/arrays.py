@@ -14,7 +14,7 @@ from deciban._validate import arrays as _validate
 from deciban._validate.arrays import unit_of
 from deciban._validate.classes import llrs_of_ratios
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import InputError, names_apart, refuse
+from deciban.errors import InputError, names_apart, option, refuse
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -399,7 +399,7 @@ def _refuse_frame(tar: Any, non: Any) -> None:
 _OF_FILES = ("format", "columns", "key_format", "key_columns", "by_order", "missing", "kind", "weights_required")
 """Options for files, which are not allowed with data frames and arrays."""
 
-_NO_WORDS = "labels: are words for targets and non-targets. Name the classes of multiclass scores with classes=."
+_NO_WORDS = "labels: are words for targets and non-targets. Name the classes of multiclass scores with classes."
 
 WEIGHTS = "weights"
 """Name of a column for weights that were given as an array."""
@@ -480,7 +480,7 @@ def class_files(frame: Any, given: ArrayArguments) -> ScoreFiles:
     if given.labels is not None:
         raise InputError(_NO_WORDS)
     if isinstance(classes, str) or not isinstance(classes, Iterable) or getattr(classes, "ndim", 1) == 0:
-        raise InputError("classes: name the classes; their scores are the columns: classes=['eng', 'fra'].")
+        raise InputError(f"classes: name the classes; their scores are the columns: {option(classes=['eng', 'fra'])}.")
     called = [str(one) for one in classes]
     if score is not None and not isinstance(score, Mapping):
         raise InputError("score: write the columns of each system: {'A': ['A eng', 'A fra'], 'B': ['B eng', 'B fra']}.")

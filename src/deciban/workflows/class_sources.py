@@ -27,7 +27,7 @@ from deciban.engines.class_problems import (
     survey_classes,
     totals_of,
 )
-from deciban.errors import InputError
+from deciban.errors import InputError, option
 from deciban.evaluation.multiclass.class_metrics import DETECTOR, ClassMetric, CollectedMetrics, MetricGroup
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem, class_evaluation_of
 from deciban.evaluation.multiclass.metric_groups import MetricGroups, Replicates, bootstrap_of, together
@@ -366,7 +366,7 @@ class BatchedInfluences:
         metrics, centres = self._looked_up(metric_groups, sums)
         sizes = {name: self._size(name, len(centre), metric_groups) for name, centre in centres.items()}
         what = f"units: there are {len(units.keys):,}, and influences are summed for each of them"
-        way = "use every segment as a unit (leave --units out)"
+        way = f"use every segment as a unit (leave {option('units')} out)"
         require_room(what, max(sizes.values()), self.memory, way=way)
         room = self.memory / 4
         for names in together(sizes, room):

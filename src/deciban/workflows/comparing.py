@@ -12,7 +12,7 @@ from deciban._files import PathLike
 from deciban.analysis.comparison import Against, Comparison, compare_results
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, Message, names_apart, refuse, topic_of
+from deciban.errors import InputError, Message, names_apart, option, refuse, topic_of
 from deciban.evaluation.metrics import key_among
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import MetricKey
@@ -108,7 +108,7 @@ def compare_files(
     chosen = Options.of("compare_files", options if "options" in options else {"missing": "drop", **options})
     chosen.scale.refuse("a comparison")
     if not chosen.how_sure.intervals:
-        raise InputError("intervals: a comparison needs them. Leave intervals=False (--no-intervals) out.")
+        raise InputError(f"intervals: a comparison needs them. Leave {option(intervals=False)} out.")
     chosen = replace(chosen, how_sure=replace(chosen.how_sure, keep=True))
     how: Any = {"level": chosen.how_sure.level, "permutations": permutations, "seed": chosen.how_sure.seed}
     if chosen.plan is not None and chosen.plan.spoofing:
@@ -244,7 +244,7 @@ def _with_speakers(
     source, said = units_of_batch(source, options.how_sure, kind_called("two-class"))
     if source.held.units is None:
         found = "; ".join(one.text for one in said).rstrip(".") or "no units"
-        raise InputError(f"units: a zoo plot shows speakers: {found}. Name the units of the trials (units=, --units).")
+        raise InputError(f"units: a zoo plot shows speakers: {found}. Name the units ({option(units=...)}).")
     return source, source.held.units, (*source.messages, *said)
 
 

@@ -25,7 +25,7 @@ from deciban.engines.units import (
     survey_trials,
     weighted_by_condition,
 )
-from deciban.errors import WARNING, InputError, Message, counted
+from deciban.errors import WARNING, InputError, Message, counted, option
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap
@@ -308,7 +308,7 @@ def no_value(column: str, where: str, n_trials: int) -> InputError:
     """Return the error for trials without a value in columns whose conditions get equal weights."""
     return InputError(
         f"equalize: {where}: no value in {column!r}, but equalizing needs the condition of every trial "
-        f"({counted(n_trials, 'trial')} without). Add the values, or leave these trials out (--where)."
+        f"({counted(n_trials, 'trial')} without). Add the values, or leave these trials out ({option(where=...)})."
     )
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
 from deciban.decisions import Application, DecisionTally
 from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, decided
-from deciban.errors import WARNING, InputError, Message, as_message, counted, refuse, teller
+from deciban.errors import WARNING, InputError, Message, as_message, counted, option, refuse, teller
 from deciban.evaluation.curves import remark_on_llrs
 from deciban.evaluation.summary import summarize
 from deciban.io.columns.columnar import TableRules
@@ -449,7 +449,7 @@ def _one_path(scores: Paths, key: PathLike | None) -> list[PathLike]:
     if len(paths) != 1 or isinstance(paths[0], TwoFiles):
         raise InputError(
             f"scores: got {len(paths)} inputs. Decisions need one system: name one file, a folder or a pattern; or "
-            "fuse several systems (--model of deciban fuse)."
+            f"fuse several systems ({option(model=...)})."
         )
     return [one for one in paths if not isinstance(one, TwoFiles)]
 

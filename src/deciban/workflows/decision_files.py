@@ -14,7 +14,7 @@ from pyarrow import parquet
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 from deciban.decisions import Application, error_costs
-from deciban.errors import InputError, KeyMismatchError, Message, MissingScoresError, counted, refuse
+from deciban.errors import InputError, KeyMismatchError, Message, MissingScoresError, counted, option, refuse
 from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, evaluate_decisions
 from deciban.evaluation.summary import DEFAULT_POINTS
 from deciban.io.decision_files import LINES, CostTable, DecisionFile, read_costs, read_decision_lines, read_decisions
@@ -187,14 +187,14 @@ def _refuse_options_of_scores(options: Options) -> None:
     if reading.missing not in ("error", "drop"):
         raise InputError(
             f"missing: got {reading.missing!r}, a score to fill in, but decisions are not numbers. Leave out trials "
-            "without a decision (missing='drop', --missing drop), or add their decisions to the file."
+            f"without a decision ({option(missing='drop')}), or add their decisions to the file."
         )
 
 
 def _columns(options: Options) -> list[str] | None:
     given = options.reading.columns
     if isinstance(given, Mapping):
-        raise InputError("columns: for decisions, name all columns in order (--columns enroll,test,action).")
+        raise InputError(f"columns: for decisions, name all columns in order ({option(columns='enroll,test,action')}).")
     names = given.split(",") if isinstance(given, str) else given
     return None if names is None else [one.strip() for one in names]
 
@@ -219,7 +219,7 @@ def _kind(found: Sequence[DecisionFile], table: CostTable | None, options: Optio
     if unclear and options.kind is None and options.reading.classes is None:
         raise InputError(
             f"{unclear[0].name}: column {unclear[0].column!r} contains {', '.join(unclear[0].actions)}. Set the words "
-            "for accept and reject: accept=, reject= (--accept 1 --reject 0)."
+            f"for accept and reject: {option(accept=['1'], reject=['0'])}."
         )
     for one in found if options.kind is None and options.reading.classes is None else ():
         odd = sorted(set(one.actions) - set(_TWO))
@@ -230,8 +230,8 @@ def _kind(found: Sequence[DecisionFile], table: CostTable | None, options: Optio
 
 def _neither(one: DecisionFile, word: str) -> InputError:
     return InputError(
-        f"{one.name}: {word!r} is neither accept nor reject. Set the words for both (accept=, reject=, --accept, "
-        "--reject), or name the costs of all actions (costs=, --costs)."
+        f"{one.name}: {word!r} is neither accept nor reject. Set the words for both "
+        f"({option('accept', 'reject')}), or name the costs of all actions ({option(costs=...)})."
     )
 
 
@@ -243,7 +243,7 @@ def _require_same_languages(found: Sequence[DecisionFile], given: Sequence[str] 
         if odd:
             raise InputError(
                 f"{one.name}: has decisions about {', '.join(one.classes or ())}; {', '.join(odd)} is not in both this "
-                f"file and {'classes (--classes)' if given else found[0].name}. All systems must decide about the same "
+                f"file and {option('classes') if given else found[0].name}. All systems must decide about the same "
                 "classes."
             )
 
@@ -286,7 +286,7 @@ def _joined(
     except KeyMismatchError as error:
         if options.kind == "two-class" or options.reading.classes is not None or "of class" not in str(error):
             raise
-        raise KeyMismatchError(f"{error} Or name all classes, even classes without decisions: --classes.") from error
+        raise KeyMismatchError(f"{error} Or name all classes, even without decisions: {option('classes')}.") from error
 
 
 def _evaluated(

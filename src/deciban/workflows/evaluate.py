@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._files import PathLike, display_name
-from deciban.errors import WARNING, InputError, Message, counted, names_apart, topic_of
+from deciban.errors import WARNING, InputError, Message, counted, names_apart, option, topic_of
 from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
@@ -408,9 +408,7 @@ def evaluate_files(
         require_quality(loaded, is_given=quality is not None)
         chosen = replace(chosen, incomplete=loaded.accepts_missing)
     elif quality is not None or of_training:
-        raise InputError(
-            "quality, of_training: are for a model, and there is none. Name it (model=), or leave them out."
-        )
+        raise InputError("quality, of_training: are for a model, and there is none. Name it, or leave them out.")
     others = None if threshold_from is None else inputs.paths_of(threshold_from, name="threshold_from")
     about: Any = {"quality": quality, "of_training": of_training, "thresholds": (others, threshold_key)}
     return evaluate_model(loaded, opened(named, key, chosen), chosen, **about, progress=progress).results
@@ -465,8 +463,8 @@ def evaluate_model(
     threshold_from, threshold_key = thresholds
     if threshold_key is not None and not threshold_from:
         raise InputError(
-            "threshold_key: is for the scores of threshold_from, and there are none. Add them (threshold_from=, "
-            "--threshold-from), or leave it out."
+            "threshold_key: is for the scores of threshold_from, and there are none. Add them "
+            f"({option(threshold_from=...)}), or leave it out."
         )
     number_of_worst(options.worst, files)
     if model is not None:
@@ -570,7 +568,7 @@ def _refuse_classes_without_segments(files: inputs.Opened, options: Options) -> 
         raise InputError(
             f"{display_name(first.path)}: {n_classes:,} columns are scores of classes, but there are at most {most:,} "
             "rows, so some classes have no segments. Evaluations need segments of every class. Name the classes that "
-            "have some (classes=, --classes), or the roles of the columns (columns=, --columns)."
+            f"have some ({option(classes=...)}), or the roles of the columns ({option(columns=...)})."
         )
 
 

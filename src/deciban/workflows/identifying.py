@@ -12,7 +12,7 @@ import pyarrow as pa
 from deciban.biometrics import Cmc, IdentificationRate
 from deciban.biometrics.identification import checked_limits, cmc_of, dir_fpir_of, searched
 from deciban.core.resampling.units import connected
-from deciban.errors import WARNING, InputError, KeyMismatchError, Message, as_message, counted
+from deciban.errors import WARNING, InputError, KeyMismatchError, Message, as_message, counted, either, option
 from deciban.io.recognition import readable_as
 from deciban.memory import free_memory
 from deciban.trials import Key, Scores, Trials
@@ -142,7 +142,7 @@ def _lacking(name: str, row: IntArray, column: IntArray, probes: AnyArray, galle
     return InputError(
         f"{name}: {n_cells - len(cells):,} of {n_cells:,} comparisons have no score, such as probe "
         f"{str(probes[probe])!r} with {str(entry)!r}. Every probe must be compared with the whole gallery: select rows "
-        "(--where), or, for lists of candidates, use --missing fill=-inf."
+        f"({option(where=...)}), or, for lists of candidates, {either('missing=-math.inf', '--missing fill=-inf')}."
     )
 
 
@@ -225,7 +225,7 @@ def _read(files: ScoreFiles, reading: Reading, say: Progress) -> tuple[list[Scor
             if others := ", ".join(source.index.trials.conditions):
                 raise InputError(
                     f"key: {source.origin.name} has no labels, but other columns ({others}). Name the column of labels "
-                    "(--key-columns), or, for a list of mates, remove the other columns."
+                    f"({option(key_columns=...)}), or, for a list of mates, remove the other columns."
                 )
             key = Key(source.index.trials, np.ones(len(source.index), np.bool_))
     if key is None:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban._files import PathLike, display_name, is_open_file
-from deciban.errors import NEGATED, WARNING, InputError, Message, as_message, counted, in_lines
+from deciban.errors import WARNING, InputError, Message, as_message, counted, either, in_lines, negation_note, option
 from deciban.io.columns.values import coded_column
 from deciban.io.formats import Contents
 from deciban.io.reader import matrices_by_key, require_as_many
@@ -226,7 +226,7 @@ def _near_names(systems: Sequence[AnyScores], key: AnyKey, report: JoinReport, r
         return ()
     found = (near_names(one.trials, key.trials) for one in systems)
     near = next((one for one in found if one is not None), None)
-    return () if near is None else (Message(WARNING, "", f"of the key trials, {near}: --ids {near.option}"),)
+    return () if near is None else (Message(WARNING, "", f"of the key trials, {near}: {option(ids=near.option)}"),)
 
 
 def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores") -> list[PathLike | TwoFiles]:
@@ -486,7 +486,7 @@ def _said(source: TrialSource, kind: AnyKind, reading: Reading) -> list[Message]
     """Return the messages about the selection of trials and about the join."""
     found = Kind.key_messages(kind, None, reading)
     if reading.negate:
-        found.append(Message("note", "", NEGATED))
+        found.append(Message("note", "", negation_note()))
     if reading.probabilities is not None:
         prior = kind.prior_of_probabilities(reading, source.classes)
         found.append(became_logarithms(prior, is_classes=bool(source.classes)))
@@ -590,18 +590,18 @@ def named_scores(scores: Paths | None, key: PathLike | None, given: Mapping[str,
     if not tar and not non:
         if scores is None or _is_empty(scores):
             raise InputError(
-                "scores: no file given. Name score files; or two files for each system, of targets (tar=, --tar) and "
-                "of non-targets (non=, --non)."
+                "scores: no file given. Name score files; or two files for each system, of targets "
+                f"({option(tar=...)}) and of non-targets ({option(non=...)})."
             )
         return scores, others
     if scores is not None and not _is_empty(scores):
         raise InputError(
             "scores: got score files as well as files of targets and non-targets (tar, non). Name only one of both; "
-            "for several systems, repeat the option (tar=[A, B], --tar A --tar B --non C --non D)."
+            f"for several systems, {either('pass tar=[A, B], non=[C, D]', '--tar A --tar B --non C --non D')}."
         )
     if not tar or not non:
-        lacking, there = ("targets (tar=, --tar)", "non-targets") if non else ("non-targets (non=, --non)", "targets")
-        raise InputError(f"tar, non: there are only scores of {there}. Name the file of {lacking}, too.")
+        lacking, there = ("tar", "non-targets") if non else ("non", "targets")
+        raise InputError(f"tar, non: there are only scores of {there}. Add {option(**{lacking: 'FILE'})}.")
     if len(tar) != len(non):
         raise InputError(
             f"tar, non: {counted(len(tar), 'file')} of targets and {len(non):,} of non-targets. Every system needs one "

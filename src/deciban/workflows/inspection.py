@@ -13,14 +13,14 @@ import numpy as np
 from deciban._arrow import compute as pc
 from deciban._arrow import constant
 from deciban._files import PathLike, display_name
-from deciban._validate.arrays import LIKE_PROBABILITIES, like_probabilities
-from deciban._validate.classes import LIKE_POSTERIORS, like_posteriors
-from deciban.errors import NEGATED, as_message, shortened
+from deciban._validate.arrays import like_probabilities, probabilities_note
+from deciban._validate.classes import like_posteriors, posteriors_note
+from deciban.errors import as_message, negation_note, option, shortened
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
 from deciban.io.recognition import is_summary_file
 from deciban.io.summary_files import SummaryHead, read_head
-from deciban.io.units import DETECTION_LLRS, SUBMISSION, negated
+from deciban.io.units import SUBMISSION, negated, submission_note
 from deciban.metrics import SortedScores
 from deciban.models import load_model
 from deciban.models.score_model import ScoreModel
@@ -113,7 +113,7 @@ _UNITS = {"nats": "", "log10": ", log10", "lr": ", natural logarithms of likelih
 
 
 _UNITS_KEPT = {
-    "none": "none, so there are no intervals (deciban summarize --units, --keep-names)",
+    "none": "none, so there are no intervals (name the units, or keep names, when you summarize)",
     "trials": "every trial is a unit",
     "names": "speakers, found from the names of both sides, which are kept as numbers",
 }
@@ -161,7 +161,7 @@ def inspect_file(
     found: Facts = [("read as", contents.origin.reading), ("contains", ", ".join(contents.kinds))]
     if negate:
         contents = negated(contents)
-        found.append(("sign", NEGATED))
+        found.append(("sign", negation_note()))
     found += [("", as_message(note, "").text) for note in contents.notes]
     index = contents.index or contents.class_scores or contents.class_key
     found += [] if index is None else _of_trials(index.trials)
@@ -249,7 +249,7 @@ def _score_remarks(score: ScoreArray, different: int) -> list[str]:
     if _like_labels(score, different):
         remarks.append(f"All scores are whole numbers, with {different} distinct values. Are they labels?")
     elif like_probabilities(float(score.min()), float(score.max()), len(score)):
-        remarks.append(LIKE_PROBABILITIES)
+        remarks.append(probabilities_note())
     return remarks
 
 
@@ -272,7 +272,7 @@ def _truth_remarks(scores: Scores, key: Key) -> list[str]:
     if ordered < 0.5:
         remarks.append(
             f"Only {ordered:.1%} of target/non-target pairs have the higher score for the target. Is the sign "
-            "inverted? Add --negate, or leave it out if it is given."
+            f"inverted? Add {option(negate=True)}, or leave it out if it is given."
         )
     elif scores.unit == "nats" and min(len(tar), len(non)) >= _ENOUGH:
         loss = sorted_scores.trials.cllr()
@@ -282,7 +282,7 @@ def _truth_remarks(scores: Scores, key: Key) -> list[str]:
         if math.isfinite(as_log10) and as_log10 - best < 0.25 * (loss - best):
             remarks.append(
                 f"Cllr is {loss:.3g} bits with natural and {as_log10:.3g} with common logarithms; the minimum is "
-                f"{best:.3g}. If the scores are log10 likelihood ratios, add --log10."
+                f"{best:.3g}. If the scores are log10 likelihood ratios, add {option(log10=True)}."
             )
     return remarks
 
@@ -292,9 +292,9 @@ def _of_the_rest(contents: Contents) -> Iterator[tuple[str, str]]:
     if scores is not None:
         yield "classes", f"{len(scores.classes)}: {_listed(scores.classes)}"
         if like_posteriors(scores.score):
-            yield "", LIKE_POSTERIORS
+            yield "", posteriors_note()
         elif scores.trials.origin.is_read_as(SUBMISSION):
-            yield "", DETECTION_LLRS
+            yield "", submission_note()
     if key is not None:
         counts = np.bincount(key.label, minlength=len(key.classes))
         pairs = zip(key.classes, counts, strict=True)

@@ -14,7 +14,7 @@ import numpy as np
 from deciban._files import PathLike, display_name
 from deciban.analysis.systems import LEAST_GAIN, Search, Selection
 from deciban.calibration.cross import SourceParts
-from deciban.errors import WARNING, InputError, Message, counted
+from deciban.errors import WARNING, InputError, Message, counted, option
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import several_systems
 from deciban.models import Model, load_model
@@ -79,9 +79,8 @@ def seen_before(
         return []
     column = training.results.get("weights_from")
     if column is not None and not source.has_weights:
-        words = (
-            f"the model was trained with the weights of a column {column!r}: name it (--weights) to compare the trials"
-        )
+        way = f"name it ({option(weights=...)}) to compare the trials"
+        words = f"the model was trained with the weights of a column {column!r}: {way}"
     elif same:
         words = "the model was trained on these same trials, so its metrics are optimistic"
     else:
@@ -224,7 +223,8 @@ def require_quality(model: ScoreModel, *, is_given: bool) -> None:
     if needed and not is_given:
         sides = " and ".join(name.removesuffix("_quality") for name in needed)
         raise InputError(
-            f"quality: none given, but the fusion was trained with {sides} measures. Name their file (--quality FILE)."
+            f"quality: none given, but the fusion was trained with {sides} measures. Name their file "
+            f"({option(quality='FILE')})."
         )
     if is_given and not needed:
         raise InputError("quality: given, but the fusion was trained without. Leave it out, or train with quality.")
@@ -581,7 +581,7 @@ def selected(source: TrialSource | None, model: Any, held: HoldOut, options: Opt
         If the model is not a two-class fusion, or all systems have scored trials of only one class.
     """
     if not model.is_fusion or not kind_called(model.scores_kind).compares_systems:
-        raise InputError("select: is for two-class fusions. Leave it out (--select).")
+        raise InputError("select: is for two-class fusions. Leave it out.")
     if source is None:
         raise InputError(
             "scores: no targets, or no non-targets, have scores of all systems, so the systems cannot be compared. "

@@ -16,7 +16,7 @@ from deciban._validate.classes import Groups, Prior
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, refuse
+from deciban.errors import InputError, option, refuse
 from deciban.evaluation.preset_table import Preset, preset
 from deciban.evaluation.uncertainty import Resampling
 from deciban.io.formats import formats
@@ -381,7 +381,7 @@ class UncertaintyOptions:
                 raise InputError(f"{name}: got {value!r}. It must be True or False.")
         for name in ("bootstrap", "optimism"):
             if getattr(self, name) and not self.intervals:
-                raise InputError(f"{name}: is for intervals, but intervals=False (--no-intervals) switches them off.")
+                raise InputError(f"{name}: is for intervals, but {option(intervals=False)} switches them off.")
 
     @property
     def naming(self) -> UnitNaming | None:

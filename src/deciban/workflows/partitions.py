@@ -14,7 +14,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, with_gaps
 from deciban._files import PathLike
-from deciban.errors import InputError, counted, shortened
+from deciban.errors import InputError, counted, option, shortened
 from deciban.io.text import is_number
 from deciban.trials import Trials
 from deciban.trials.lists import ROW, as_text
@@ -52,7 +52,7 @@ def crossed(columns: Sequence[SplitColumn], each: Sequence[Sequence[Value]], arg
         raise InputError(
             f"{argument}: {names} {how_many} (values: {sizes}), but at most {MOST:,} are allowed. "
             "Use bins of numbers (duration:5,10,30), name fewer columns, or select trials by their "
-            "values (--where)."
+            f"values ({option(where=...)})."
         )
     return tuple(itertools.product(*each))
 
@@ -201,7 +201,7 @@ def _numbers(
         raise InputError(
             f"{argument}: {where(row)}: {words[codes[row]][:40]!r} in column {column.name!r} is not a "
             f"number ({counted(n, 'such trial')}), and bins need numbers. Name the column without "
-            "borders, or leave these trials out (--where)."
+            f"borders, or leave these trials out ({option(where=...)})."
         )
     found = np.array([float(word) if is_number(word) else np.nan for word in words])[codes]
     return found, np.isnan(found)

@@ -13,7 +13,7 @@ import numpy as np
 
 from deciban.core.class_counts import sharing_factors
 from deciban.engines.units import weighted_by_condition
-from deciban.errors import WARNING, InputError, Message, shortened
+from deciban.errors import WARNING, InputError, Message, option, shortened
 from deciban.evaluation.preset_table import Preset, PresetMetric, Primary, presets, primary_of
 from deciban.evaluation.results import Results
 from deciban.metrics import act_dcf, min_dcf
@@ -151,7 +151,7 @@ class PartsOfScores:
             if len(columns) < 2:
                 raise InputError(
                     f"preset: cluster {cluster} of {self.plan.name} has the classes {', '.join(members)}, but the "
-                    f"scores have only {self.classes[columns[0]]}. Leave this class out (--classes), or "
+                    f"scores have only {self.classes[columns[0]]}. Leave this class out ({option(classes=...)}), or "
                     f"{_edit(self.plan)}."
                 )
             point = self._restricted(columns, cluster).points[0]
@@ -175,7 +175,7 @@ class PartsOfScores:
             there = ", ".join(name for names in self.plan.clusters.values() for name in names)
             raise InputError(
                 f"preset: {shortened(', '.join(strange or self.classes))}: in no cluster of {self.plan.name}, which "
-                f"has {there}. Use these names, leave other classes out (--classes), or {_edit(self.plan)}."
+                f"has {there}. Use these names, leave other classes out ({option(classes=...)}), or {_edit(self.plan)}."
             )
 
     def _restricted(self, columns: list[int], name: str) -> Any:
@@ -234,7 +234,7 @@ def shares_of(plan: Preset, names: Sequence[str | None], totals: CountArray) -> 
         raise InputError(
             f"preset: {plan.name} defines shares of non-targets with {plan.share_column!r} "
             f"{', '.join(plan.non_target_shares)}, but non-targets of the key have {shortened(', '.join(there))}. "
-            f"Use these values in the key, leave others out (--where), or {_edit(plan)}."
+            f"Use these values in the key, leave others out ({option(where=...)}), or {_edit(plan)}."
         )
     shares = np.full((len(names), 2), np.nan)
     shares[:, 0] = [plan.non_target_shares.get(str(name), 0.0) for name in names]
@@ -278,7 +278,7 @@ def require_kind(plan: Preset, kind: KindName) -> None:
         fitting = ", ".join(name for name, one in presets().items() if one.kind == kind)
         raise InputError(
             f"preset: {plan.name} is for {kind_called(plan.kind).about} scores, but the scores are {held} (if not, use "
-            f"kind={plan.kind!r}, --kind {plan.kind}). Presets for {held} scores: {fitting}."
+            f"{option(kind=plan.kind)}). Presets for {held} scores: {fitting}."
         )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from deciban._files import PathLike, display_name
 from deciban.core.training.sums import Sums
-from deciban.errors import FormatError, InputError, Message, counted
+from deciban.errors import FormatError, InputError, Message, counted, option
 from deciban.fusion import QualityFusion
 from deciban.fusion.quality import sums_of_measures, weighted_sum
 from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide, matrices_of, plain_combination
@@ -176,7 +176,7 @@ def _nothing_about(sides: Sequence[QualitySide], measured: Measured, trials: Tri
     if not there:
         return (
             f"{origins}: quality measures of {' and '.join(sides)}, but the sides of {trials.origin.name} are "
-            f"{' and '.join(trials.sides)}. Name one of these sides: --quality {trials.sides[-1]}=FILE."
+            f"{' and '.join(trials.sides)}. Name one of these sides: {option(quality={trials.sides[-1]: 'FILE'})}."
         )
     return (
         f"{origins}: no quality measures of {' or '.join(there)} for any trial of {trials.origin.name}, which starts "

@@ -10,7 +10,7 @@ import numpy as np
 
 from deciban import spoofing
 from deciban._files import PathLike, display_name
-from deciban.errors import FormatError, InputError, KeyMismatchError, Message
+from deciban.errors import FormatError, InputError, KeyMismatchError, Message, option
 from deciban.evaluation.conditions import Condition
 from deciban.evaluation.results import Evaluation, Results
 from deciban.evaluation.spoofing import (
@@ -24,6 +24,7 @@ from deciban.evaluation.spoofing import (
     SpoofingSystem,
     Verifier,
 )
+from deciban.io.columns.headers import labels_option
 from deciban.io.formats import Contents
 from deciban.io.reader import read_contents
 from deciban.io.recognition import Recognized, readable_as, recognize
@@ -103,9 +104,9 @@ def evaluate_spoofing_files(
         trials = LabelledTrials.read(paths, key, chosen, say)
     except (FormatError, KeyMismatchError) as error:
         if key is None and _is_verifier_of_2019(recognize(single_files(paths)[0])):
-            words = "contains scores of a verifier. Name the countermeasure, and the verifier with asv= (--asv)."
+            words = f"contains scores of a verifier. Name the countermeasure, and the verifier ({option(asv=...)})."
             raise InputError(f"scores: {display_name(single_files(paths)[0])} {words}") from error
-        raise type(error)(str(error).replace("nontarget=WORD", "nontarget=WORD,spoof=WORD")) from error
+        raise type(error)(str(error).replace(labels_option(), labels_option(spoof="WORD"))) from error
     verifier, messages = _verifier(trials, asv, asv_key, asv_errors, chosen, say)
     roles = [trials.role(name) for name in trials.source.systems]
     if not set(roles) & {COUNTERMEASURE, SINGLE_SCORE}:
@@ -171,7 +172,7 @@ def refuse_others(edition: Edition, options: Options, asv: Any, asv_key: Any, as
     if asked is not None and set(asked if isinstance(asked, list | tuple) else [asked]) - {*edition.plan.points}:
         raise InputError(f"operating_points: {edition.plan.name} defines its costs. Leave it out.")
     if asv_key is not None and asv is None:
-        raise InputError("asv_key: a key of the verifier needs its scores (asv=, --asv).")
+        raise InputError(f"asv_key: a key of the verifier needs its scores ({option(asv=...)}).")
     if asv is not None and not {*edition.countermeasure, *edition.tandem} & {*OF_VERIFIER, *OF_ITS_SCORES}:
         raise InputError(f"asv: {edition.plan.name} has no metric of a countermeasure with a verifier. Leave it out.")
     if asv is not None and asv_errors is not None:
@@ -218,7 +219,7 @@ class LabelledTrials:
         given = (options.reading.labels or {}).get("spoof")
         spoofs = None if given is None else given.split("|")
         if given is not None and "target" not in (options.reading.labels or {}):
-            raise InputError("labels: spoof, without target. Write for example target=tgt,nontarget=imp,spoof=fake.")
+            raise InputError(f"labels: spoof, without target. Write {labels_option('tgt', 'imp', spoof='fake')}.")
         reading = reading_of_two(options.reading)
         first = replace(options, reading=reading, kind="two-class")
         source = read_joined(paths, None if key is None else key, first, progress=progress)
@@ -274,8 +275,7 @@ def _with_spoofs(trials: LabelledTrials) -> LabelledTrials:
     """
     if not trials.is_spoof.any():
         raise InputError(
-            f"{trials.source.name}: no trial is a spoof. Name the label words: --labels "
-            "target=WORD,nontarget=WORD,spoof=WORD."
+            f"{trials.source.name}: no trial is a spoof. Name the label words: {labels_option(spoof='WORD')}."
         )
     return trials
 
@@ -309,10 +309,10 @@ def _verifier(
     if len(found.source.systems) > 1:
         raise InputError(f"asv: {display_name(asv)} has scores of several systems. Name a file with one.")
     dropped = sorted({*(options.reading.where or ())} - {*found.source.columns})
-    shared = [f"--{name}" for name in ("negate", "lr", "log10") if getattr(options.reading, name)]
-    words = [f"--where {', '.join(dropped)} selects trials of SCORES only: the verifier has no such column"] * any(
-        dropped
-    )
+    shared = [option(name) for name in ("negate", "lr", "log10") if getattr(options.reading, name)]
+    words = [
+        f"{option('where')} {', '.join(dropped)} selects trials of SCORES only: the verifier has no such column"
+    ] * any(dropped)
     words += [f"{', '.join(shared)}: applied to the scores of the verifier, too"] * any(shared)
     return _verifier_of(found, 0), (*found.source.messages, *(Message("note", "", one) for one in words))
 
@@ -349,7 +349,7 @@ def _reading_of_verifier(asv: Any, key: Any, options: Options) -> Options:
     if key is None and not readable_as(found, ("key",)):
         raise InputError(
             f"asv: {display_name(asv)} does not have the labels target, nontarget and spoof. Name a key of its trials "
-            "(asv_key=, --asv-key)."
+            f"({option(asv_key=...)})."
         )
     if _is_verifier_of_2019(found):
         name = "asvspoof2019-asv"

@@ -158,7 +158,7 @@ def fuse_spoofing_files(
     edition = Edition.of(chosen.plan)
     refuse_others(edition, chosen, None, None, None)
     if chosen.split.partitions:
-        raise InputError("by: not for a fusion. Evaluate its llrs by condition (deciban eval --by).")
+        raise InputError("by: not for a fusion. Evaluate its llrs by condition.")
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     trials = _pair_of(LabelledTrials.read(paths_of(scores, also=(key,)), key, chosen, say))
     say("training")

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from deciban._files import PathLike, ScratchFolder, display_name
-from deciban.errors import WARNING, InputError, Message, counted, shortened
+from deciban.errors import WARNING, InputError, Message, counted, option, shortened
 from deciban.io import summary_files
 from deciban.io.source import files_of
 from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, rows_that_fit
@@ -119,8 +119,8 @@ def summarize_files(
     scratch.remove()
     wrote = [Message("wrote", display_name(output), f"a summary of {counted(len(paths), 'partition')}")]
     if whole.units == "none":
-        words = "names of speakers are not kept: evaluations of the summary have no intervals (--keep-names, --units)"
-        wrote.append(Message(WARNING, "", words))
+        words = "names of speakers are not kept: evaluations of the summary have no intervals"
+        wrote.append(Message(WARNING, "", f"{words} ({option('keep_names', 'units')})"))
     return (*messages, *wrote)
 
 
@@ -357,7 +357,7 @@ def opened_summaries(paths: Sequence[PathLike], options: Options) -> TrialSource
     if options.kind not in (None, kind):
         held, asked = (kind_called(one).about for one in (kind, options.kind))
         raise InputError(
-            f"kind: {source.name} is a summary of {held} scores, but {asked} scores are requested. Leave kind "
-            "out (--kind)."
+            f"kind: {source.name} is a summary of {held} scores, but {asked} scores are requested. Leave "
+            f"{option('kind')} out."
         )
     return source

@@ -11,7 +11,7 @@ from typing import Any
 
 from deciban._files import PathLike
 from deciban.analysis import FusionAnalysis, FusionRow, Selection
-from deciban.errors import InputError, Message, MissingScoresError, counted, names_apart, shortened
+from deciban.errors import InputError, Message, MissingScoresError, counted, either, names_apart, option, shortened
 from deciban.evaluation.one_system import SCHEMA, Jsonable, Tabular
 from deciban.evaluation.results import Results
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
@@ -475,8 +475,8 @@ def _subsets_named(model: ScoreModel) -> Iterator[None]:
     except MissingScoresError as error:
         if not model.is_fusion or model.takes_quality or model.scores_kind == "classes":
             raise
-        way = "Or train a fusion for every set of systems: SubsetFusion(missing='subset') (--missing subset)."
-        raise MissingScoresError(f"{error} {way}") from error
+        way = either("SubsetFusion(missing='subset')", "--missing subset")
+        raise MissingScoresError(f"{error} Or train a fusion for every set of systems: {way}.") from error
 
 
 def _measured(
@@ -485,7 +485,7 @@ def _measured(
     """Return the source with quality measures, if any, and the fusion with the selected measures."""
     if measured is None or not model.takes_quality:
         if chosen != (None, None):
-            raise InputError("measures, combine: are for quality measures. Name their file (--quality FILE).")
+            raise InputError(f"measures, combine: need quality measures. Name their file ({option(quality='FILE')}).")
         return source, model, []
     source = with_quality(source, measured, options.scale)
     if chosen == (None, None):

@@ -11,7 +11,7 @@ from deciban._files import PathLike
 from deciban.analysis import FusionAnalysis, FusionMetrics, FusionRow, Selection
 from deciban.analysis.fusion import FusionTask, Role, analysed
 from deciban.core.ranks.counts import n_tied
-from deciban.errors import WARNING, InputError, Message, names_apart
+from deciban.errors import WARNING, InputError, Message, names_apart, option
 from deciban.evaluation.results import Results
 from deciban.io.source import single_files
 from deciban.models.score_model import ScoreModel
@@ -366,8 +366,8 @@ def require_scores_of(test_scores: Any, test_key: Any) -> None:
     """
     if test_scores is None and test_key is not None:
         raise InputError(
-            "test_scores: none given, but test_key is. Name score files of the same systems (test_scores=, "
-            "--apply-to), or leave the key out."
+            "test_scores: none given, but test_key is. Name score files of the same systems "
+            f"({option(test_scores=...)}), or leave the key out."
         )
 
 
@@ -425,7 +425,7 @@ def opened_others(
         names = " or ".join(name.removesuffix("_quality") for name in lacking)
         raise InputError(
             f"test_quality: no quality measures of {names} for any trial of {found.name}, but the fusion was trained "
-            "with them. Name their file (test_quality=, --apply-quality)."
+            f"with them. Name their file ({option(test_quality=...)})."
         )
     with own.scale.engine() as engine:
         engine.make_room(found, own.scale.n_bytes)

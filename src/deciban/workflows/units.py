@@ -24,7 +24,7 @@ from deciban.core.resampling.units import (
     units_in_words,
 )
 from deciban.engines.units import SourceUnits, UnitsFound, look_at_units, survey_trials
-from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, Note, counted
+from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, Note, counted, option
 from deciban.io.columns.values import refuse_gaps, weights_of
 from deciban.io.formats import RowError
 from deciban.memory import require_room_for_units
@@ -278,7 +278,7 @@ def _column_of_groups(trials: Trials, name: str) -> pa.DictionaryArray:
         raise InputError(
             f"{trials.origin.name}: no column {name!r} contains the groups for cross-validation. Its "
             "trials have neither names nor columns, only rows: hold out single trials, by the number of folds "
-            "(cross_validate=5, --cross-validate 5)."
+            f"({option(cross_validate=5)})."
         )
     values = complete_column(trials, name, "contains the groups for cross-validation", trials.sides)
     return as_text(values).dictionary_encode()
@@ -346,11 +346,11 @@ def unused_names(conditions: Iterable[str]) -> list[Message]:
     Examples
     --------
     >>> [str(one) for one in unused_names(["gender", "Speaker_ID"])]
-    ["note  units: column 'Speaker_ID' is not used; --units Speaker_ID if trials with the same value are dependent"]
+    ['note  units: column \'Speaker_ID\' is not used; units="Speaker_ID" if trials with the same value are dependent']
     """
     for name in conditions:
         if name.casefold().replace("-", "_").removesuffix("_id").removesuffix("id") in _NAMES_OF_UNITS:
-            words = f"column {name!r} is not used; --units {name} if trials with the same value are dependent"
+            words = f"column {name!r} is not used; {option(units=name)} if trials with the same value are dependent"
             return [Message("note", "", f"units: {words}")]
     return []
 
@@ -377,10 +377,10 @@ def _names_of(trials: Trials, side: str) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(of_numpy(codes), names)
 
 
-_UNKNOWN = (
-    "none, so there are no intervals: which trials share a speaker is unknown. Name the units (--units COLUMN or "
-    "FILE); if all trials are independent, --units trials"
-)
+def _unknown() -> str:
+    """Return the reason for missing intervals if the units are unknown."""
+    words = "none, so there are no intervals: which trials share a speaker is unknown. Name the units"
+    return f"{words} ({option(units='COLUMN')} or FILE); if all trials are independent, {option(units='trials')}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -510,7 +510,7 @@ def units_of_source(source: TrialSource, engine: Engine, how_sure: UncertaintyOp
         each = TrialUnits((), np.zeros(0, np.uint64), kind.noun, independent(kind.noun))
         return UnitsOfSource(source, engine, each, None, said)
     if not source.are_units:
-        return UnitsOfSource(source, engine, None, None, (no_intervals(_UNKNOWN),))
+        return UnitsOfSource(source, engine, None, None, (no_intervals(_unknown()),))
     survey = survey_trials(source, engine)
     units, messages = units_and_messages(survey.of_units, said, kind, ())
     return UnitsOfSource(source, engine, units, None, messages, survey)

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deciban.errors import InputError, Note, counted, topic_of
+from deciban.errors import InputError, Note, counted, option, topic_of
 from deciban.types import AnyArray, BoolArray, IntArray, Units
 
 Keys = NDArray[np.uint64]
@@ -385,11 +385,11 @@ def units_in_words(units: TrialUnits) -> str:
     >>> units_in_words(TrialUnits.of(["ann", "bob"], noun="speaker", source="found from target trials"))
     '2 speakers, found from target trials'
     >>> units_in_words(TrialUnits.each(2))
-    '2 trials taken as independent: if they share speakers or sources, the intervals are too narrow (--units)'
+    '2 trials taken as independent: if they share speakers or sources, the intervals are too narrow (units=...)'
     """
     words = number_and_source(units.n_units, units.noun, units.source)
     if units.are_independent:
-        words += ": if they share speakers or sources, the intervals are too narrow (--units)"
+        words += f": if they share speakers or sources, the intervals are too narrow ({option(units=...)})"
     return words
 
 

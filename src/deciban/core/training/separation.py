@@ -14,7 +14,7 @@ from deciban._validate.arrays import all_finite
 from deciban.core.training.linear_objective import LinearObjective, TrainingTrials, amount
 from deciban.core.training.sums import Ends
 from deciban.core.training.trust_region import SUSPICIOUS, Minimum, pursued
-from deciban.errors import InputError, TrialError
+from deciban.errors import InputError, TrialError, option
 from deciban.types import Additive, BoolArray, FloatArray, FloatPair
 
 _BLOCK = 1 << 14
@@ -84,7 +84,7 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
     else:
         words = "the objective falls forever as the weights grow, so that the best scale is infinite"
     pav = "use PAV with a bound" if one else "leave out the system that separates the classes"
-    ways = f"Add a penalty (ridge=1e-3, --ridge 1e-3), {pav}, or collect more difficult trials"
+    ways = f"Add a penalty ({option(ridge=1e-3)}), {pav}, or collect more difficult trials"
     if not separated and not is_convex:
         words += ": this rule accepts some errors for lower costs of the other trials"
         ways = f"Use a rule with alpha and beta of at most 1. {ways}"
@@ -173,7 +173,7 @@ def refuse_infinite(function: Any, found: Minimum, *, separated: bool, ridge_hel
         )
     else:
         words = "the objective falls forever as the scales or offsets grow, so that the best ones are infinite"
-    raise InputError(f"loglik: {words}. Add a penalty (ridge=1e-3, --ridge 1e-3), or collect more difficult trials.")
+    raise InputError(f"loglik: {words}. Add a penalty ({option(ridge=1e-3)}), or collect more difficult trials.")
 
 
 def reachable(step: BoolArray) -> BoolArray:

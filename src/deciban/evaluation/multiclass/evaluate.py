@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
-from deciban._validate.classes import LIKE_POSTERIORS, Groups, Prior, prior_of
+from deciban._validate.classes import Groups, Prior, posteriors_note, prior_of
 from deciban.core.class_counts import tally
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Ends
-from deciban.errors import InputError, Note, counted, some_of
+from deciban.errors import InputError, Note, counted, option, some_of
 from deciban.evaluation.curves import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.metrics import NOTHING
 from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassMetrics
@@ -50,7 +50,7 @@ def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
         notes += _badly_calibrated(found)
     if checks.are_log_posteriors:
         words = "These scores look like log posteriors. They are log-likelihoods only if their prior was flat;"
-        notes.append(f"{words} otherwise give the prior (--posterior-prior).")
+        notes.append(f"{words} otherwise give the prior ({option(posterior_prior=...)}).")
     if math.isnan(found.min_cllr):
         notes.append("min Cllr and calibration loss are unknown: they need all trials at once, not merged summaries.")
     return (*notes, *_few(found))
@@ -59,8 +59,8 @@ def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
 def _no_log_likelihoods(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
     """Return notes on scores that are not log-likelihoods: probabilities, or scores of another scale."""
     if checks.are_probabilities:
-        detection = ["EER, minDCF and AUC of these two classes: --kind two-class (kind='two-class')."]
-        return [Note(LIKE_POSTERIORS, "no-llrs"), *(detection if found.n_classes == 2 else ())]
+        detection = [f"EER, minDCF and AUC of these two classes: {option(kind='two-class')}."]
+        return [Note(posteriors_note(), "no-llrs"), *(detection if found.n_classes == 2 else ())]
     analysis, n_least = found.calibration, found.counts.min().item()
     if not (math.isfinite(analysis.total) and math.isfinite(analysis.minimum)) or found.n_infinite:
         return []

@@ -23,7 +23,7 @@ from deciban.core.class_counts import chosen, count_type, log_weights, non_targe
 from deciban.core.expected import ErrorCounts
 from deciban.core.logliks import critical_priors, relative, row_blocks
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.errors import InputError
+from deciban.errors import InputError, option
 from deciban.evaluation.curves import PooledOdds, prior_axis
 from deciban.evaluation.summary import Summary
 from deciban.metrics import SortedScores
@@ -41,18 +41,15 @@ _MANY = 100
 """Largest number of classes with all pairs by default, since pairs grow with the square."""
 
 _OPEN = (
-    "they need a closed set, but the last class is out of set. Leave out p_out_of_set (--out-of-set, a preset of "
-    "an open set) or the subsets."
-)
-WEIGHTED = (
-    "their costs need trials of equal weight, but these have weights. Leave out the weights (sample_weight, --weights) "
+    "they need a closed set, but the last class is out of set. Leave out its prior (or the preset of an open set), "
     "or the subsets."
 )
+WEIGHTED = "their costs need trials of equal weight, but these have weights. Leave out the weights or the subsets."
 IN_PARTS = "they need all trials at once, but summaries were merged."
 """Reason for missing subsets of merged summaries."""
 UNEVEN = (
     "their costs need trials of equal weight, but in these groups trials of rare classes have more weight, because "
-    "classes are weighted by the prior. Leave out the groups (--group) or the subsets."
+    "classes are weighted by the prior. Leave out the groups or the subsets."
 )
 
 
@@ -117,7 +114,7 @@ class ClassMetrics(ByValue):
         if classifier and groups is not None:
             raise InputError(
                 "classifier: these metrics use the shares of classes in the data, but groups weight their classes by "
-                "the prior. Leave out classifier (--classifier) or the groups (--group)."
+                f"the prior. Leave out {option('classifier')} or {option('groups')}."
             )
         out_of_set = None if p_out_of_set is None else out_of_set_prior(p_out_of_set)
         kept = {"prior": _listed(prior), "p_target": _points(p_target), "p_out_of_set": out_of_set}
@@ -208,7 +205,7 @@ class ClassMetrics(ByValue):
             raise InputError(f"subsets: {obstacle}")
         if obstacle or self.subsets or (self.subsets is None and n_classes <= _QUICK):
             return obstacle
-        return "they were not requested. Pass subsets=True to evaluate_classes (--subsets)."
+        return f"they were not requested. Pass {option(subsets=True)}."
 
     def why_no_pairs(self, n_classes: int) -> str:
         """Return the reason for missing pairs; empty if there are pairs.
@@ -216,14 +213,14 @@ class ClassMetrics(ByValue):
         Examples
         --------
         >>> ClassMetrics().why_no_pairs(200)
-        '200 classes have 19,900 pairs. Pass pairs=True to evaluate_classes.'
+        '200 classes have 19,900 pairs. Pass pairs=True.'
         >>> ClassMetrics(pairs=True).why_no_pairs(200)
         ''
         """
         if self.pairs or (self.pairs is None and n_classes <= _MANY):
             return ""
         many = f"{n_classes} classes have {n_classes * (n_classes - 1) // 2:,} pairs"
-        return f"{many if self.pairs is None else 'they were not requested'}. Pass pairs=True to evaluate_classes."
+        return f"{many if self.pairs is None else 'they were not requested'}. Pass {option(pairs=True)}."
 
     def require_parts(self) -> None:
         """Refuse requests that need many passes over all trials if trials are in batches.
@@ -234,7 +231,7 @@ class ClassMetrics(ByValue):
         """
         if self.capacity:
             raise InputError(
-                "capacity: this search needs all trials in memory. Leave out capacity (--capacity), or evaluate a part "
+                f"capacity: this search needs all trials in memory. Leave out {option('capacity')}, or evaluate a part "
                 "of the trials that fits in memory."
             )
 

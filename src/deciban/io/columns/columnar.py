@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError, some_of
+from deciban.errors import FormatError, InputError, option, some_of
 from deciban.io.columns import headers as naming
 from deciban.io.columns import values as cells
 from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, WrittenContents, only_format_errors
@@ -398,7 +398,9 @@ def schema_roles(table: cells.RowTable, options: InputOptions) -> Sequence[str]:
         if isinstance(chosen, Mapping):
             return naming.named_roles(chosen, headers, name)
         if len(chosen) != len(headers):
-            raise FormatError(f"{name}: --columns contains {len(chosen)} columns, the table has {len(headers)}.")
+            raise FormatError(
+                f"{name}: {option('columns')} contains {len(chosen)} columns, the table has {len(headers)}."
+            )
         return chosen
     recorded = description(schema).get("roles")
     if isinstance(recorded, dict) and _are_roles([recorded.get(header) for header in headers]):
@@ -505,9 +507,6 @@ ColumnsByRole: TypeAlias = Mapping[str, str | Sequence[str] | None]
 """The column of each role (several for scores), or None."""
 
 
-_LABELS = "labels={'target': 'WORD', 'nontarget': 'WORD'}"
-
-
 def contents_of_frame(
     frame: Any,
     roles: ColumnsByRole,
@@ -576,8 +575,7 @@ def contents_of_frame(
     try:
         return TableRules.of(held, options).made(held.rows, Origin(name, "data frame"))
     except RowError as error:
-        words = str(error).replace("--labels target=WORD,nontarget=WORD", _LABELS)
-        raise FormatError(f"{held.rows[0].where(error.row)}: {words}.") from error
+        raise FormatError(f"{held.rows[0].where(error.row)}: {error}.") from error
 
 
 def of_one_system(frame: Any, systems: Mapping[str, Sequence[str]], name: str, classes: Sequence[str]) -> pa.Table:

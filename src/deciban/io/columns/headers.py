@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError, some_of
+from deciban.errors import FormatError, InputError, option, some_of
 from deciban.types import ScoreUnit
 
 IDENTITY = ("enroll", "test", "side", "trial")
@@ -130,7 +129,7 @@ def roles_of(headers: Sequence[str], name: str) -> tuple[str, ...]:
         if role != "score" and len(same) > 1:
             raise FormatError(
                 f"{name}: columns {' and '.join(same)} could both be the {role}. Choose one: "
-                f"--columns {role}={same[0]},..."
+                f"{option(columns=f'{role}={same[0]},...')}"
             )
     return tuple(roles)
 
@@ -284,10 +283,10 @@ def of_headers(columns: Columns, headers: Sequence[str]) -> Columns:
     scores = [part for part in parts if roles[part] == "score"] or free
     found = {role: header for header, role in roles.items() if role in (*IDENTITY, "label", "class")}
     if len(free) > 1 or (free and scores != free):
-        known = ",".join(f"{role}={header}" for role, header in found.items())
+        known = [f"{role}={header}" for role, header in found.items()]
         raise InputError(
             f"columns: {' and '.join(free)} could be scores or something else. Name the role of each column: "
-            f"--columns {known + ',' if known else ''}score={'|'.join(dict.fromkeys([*scores, *free]))}."
+            f"{option(columns=','.join([*known, 'score=' + '|'.join(dict.fromkeys([*scores, *free]))]))}."
         )
     return found | ({"score": "|".join(scores)} if scores else {})
 
@@ -629,11 +628,11 @@ def words_in_options(words: Sequence[str]) -> list[str]:
     Examples
     --------
     >>> words_in_options(["imp", "tgt"])
-    ['--labels target=tgt,nontarget=imp']
+    ['labels={"target": "tgt", "nontarget": "imp"}']
     >>> words_in_options(["bona", "spoof"])
-    ['--labels target=bona,nontarget=spoof']
+    ['labels={"target": "bona", "nontarget": "spoof"}']
     >>> words_in_options(["left", "right"])
-    ['--labels target=left,nontarget=right', '--labels target=right,nontarget=left']
+    ['labels={"target": "left", "nontarget": "right"}', 'labels={"target": "right", "nontarget": "left"}']
     """
     if not 1 < len(words) <= MOST_WORDS or any(set(word) & set(",|=") or not word for word in words):
         return []
@@ -645,11 +644,14 @@ def words_in_options(words: Sequence[str]) -> list[str]:
     if not targets and not others:
         sides = [([w], [other for other in words if other != w]) for w in words]
     sides = [(tar, non) for tar, non in sides if tar and non][: None if unknown else 1]
-    words_of = (f"target={'|'.join(tar)},nontarget={'|'.join(non)}" for tar, non in sides)
-    return [f"--labels {shlex.quote(one)}" for one in words_of]
+    return [labels_option("|".join(tar), "|".join(non)) for tar, non in sides]
+
+
+def labels_option(target: str = "WORD", nontarget: str = "WORD", **more: str) -> str:
+    """Return the option that defines the words for target and non-target."""
+    return option(labels={"target": target, "nontarget": nontarget, **more})
 
 
 def unknown_label(word: str, known: Vocabulary, place: str = "") -> str:
     """Return the message about a label without a meaning; ``place`` follows the word."""
-    define = "Define your words: --labels target=WORD,nontarget=WORD"
-    return f"unknown label {word!r}{place}. {define}. Known words: {known}"
+    return f"unknown label {word!r}{place}. Define your words: {labels_option()}. Known words: {known}"

@@ -19,7 +19,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import DecibanError, FormatError, InputError, TrialError, counted
+from deciban.errors import DecibanError, FormatError, InputError, TrialError, counted, option
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, unknown_label
 from deciban.io.formats import Contents, InputOptions, RowError
 from deciban.io.text import NO_NAN, is_number
@@ -633,7 +633,7 @@ def refuse_gaps(bad: BoolArray, name: str, role: str) -> None:
     ------
     RowError
     """
-    advice = ". Complete it, or leave these trials out (--where)"
+    advice = f". Complete it, or leave these trials out ({option(where=...)})"
     _refuse(bad, f"no value in column {name!r}, which {role}", advice)
 
 

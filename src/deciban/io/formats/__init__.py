@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from deciban._validate.arrays import Vocabulary
 from deciban._validate.classes import logarithms_of_ratios
-from deciban.errors import DecibanError, FormatError, InputError, Message, TrialError
+from deciban.errors import DecibanError, FormatError, InputError, Message, TrialError, option
 from deciban.io.columns.headers import Columns, declared_unit
 from deciban.io.source import Source, several_systems, unpacked_name
 from deciban.trials import (
@@ -239,7 +239,7 @@ def require(contents: Contents, kinds: Sequence[ContentKind], format_name: str) 
     if not set(kinds) & set(contents.kinds):
         raise FormatError(
             f"{format_name} contains {' or '.join(kinds)}, but {contents.origin.name} is "
-            f"{' and '.join(contents.kinds)}. Choose another format (--to)."
+            f"{' and '.join(contents.kinds)}. Choose another format ({option(to=...)})."
         )
 
 
@@ -330,15 +330,13 @@ class InputOptions:
     unit: ScoreUnit | None = None
     of_key: bool = False
 
-    @property
-    def columns_option(self) -> str:
-        """The option that names the columns of this input."""
-        return "--key-columns" if self.of_key else "--columns"
+    def columns_option(self, columns: object = ...) -> str:
+        """Return the option that names the columns of this input."""
+        return option(**{"key_columns" if self.of_key else "columns": columns})
 
-    @property
-    def format_option(self) -> str:
-        """The option that names the format of this input."""
-        return "--key-format" if self.of_key else "--format"
+    def format_option(self, name: str) -> str:
+        """Return the option that names the format of this input."""
+        return option(**{"key_format" if self.of_key else "format": name})
 
     def unit_of(self, header: str | None) -> ScoreUnit:
         """Return the unit of a column of scores, from its name or from the options.
@@ -368,9 +366,7 @@ class InputOptions:
     def _contradiction(self, unit: ScoreUnit, holds: str, why: str) -> str:
         words = {"nats": "natural logarithms", "log10": "common logarithms (log10)", "lr": "likelihood ratios (lr)"}
         assert self.unit is not None  # noqa: S101  # otherwise there is no contradiction
-        return (
-            f"{holds} {words[unit]} {why}, but you declared {words[self.unit]}: leave {self.unit} out (--{self.unit})"
-        )
+        return f"{holds} {words[unit]} {why}, but you declared {words[self.unit]}: leave {option(self.unit)} out"
 
     def system(self, trials: Trials, score: ScoreArray, name: str, header: str | None = None) -> Scores:
         """Return the scores of one system; likelihood ratios are converted to natural logarithms.

@@ -88,7 +88,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyarrow as pa
 
-from deciban.errors import FormatError
+from deciban.errors import FormatError, option
 from deciban.io.formats import KIND_OF, ContentKind, Contents, InputOptions, WrittenContents, only_format_errors
 from deciban.io.matrices import hdf5, named_matrix
 from deciban.io.matrices.numpy_files import Archive, as_scores
@@ -276,7 +276,7 @@ def _condition(file: hdf5.Hdf5, path: str, trials: Trials) -> pa.Array | None:
 def read_bob(source: Source, options: InputOptions) -> Contents:
     """Read a vector of scores of Bob."""
     if options.columns is not None:
-        raise FormatError(f"{source.name}: a vector has one column, the score. Leave out --columns.")
+        raise FormatError(f"{source.name}: a vector has one column, the score. Leave out {option('columns')}.")
     with hdf5.opened(source) as file:
         values = hdf5.read_array(file, "/array")
     if values.size == 0 or max(values.shape) != values.size:

@@ -43,7 +43,7 @@ import pyarrow.csv
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError
+from deciban.errors import FormatError, option
 from deciban.io.columns.headers import unknown_label
 from deciban.io.formats import ContentKind, Contents, InputOptions, only_format_errors
 from deciban.io.matrices.named_matrix import contents_of_grid
@@ -149,7 +149,7 @@ def read_csv(source: Source, options: InputOptions) -> Contents:
     """Read a wide table."""
     table = _Table.of(source)
     if options.columns is not None:
-        raise FormatError(f"{source.name}: columns of a matrix-csv have no roles. Leave out {options.columns_option}.")
+        raise FormatError(f"{source.name}: columns of a matrix-csv have no roles. Leave the columns out.")
     kind: ContentKind = _kinds_of(table)[0] if options.need in (None, "index") else options.need
     segments = pa.array(table.header[1:])
     reading = f"matrix-csv enroll x test, {DELIMITERS[table.delimiter]}"
@@ -248,7 +248,7 @@ class _Header:
 def read_openbr(source: Source, options: InputOptions) -> Contents:
     """Read a file of OpenBR."""
     if options.columns is not None:
-        raise FormatError(f"{source.name}: columns of a matrix of OpenBR have no roles. Leave out --columns.")
+        raise FormatError(f"{source.name}: columns of a matrix of OpenBR have no roles. Leave out {option('columns')}.")
     with only_format_errors(source.name, "a matrix of OpenBR"):
         header = _header(source)
         cells = _cells(source, header).T  # rows become gallery entries

@@ -54,7 +54,7 @@ import pyarrow as pa
 from numpy.lib import format as npy_format
 
 from deciban._arrow import to_numpy
-from deciban.errors import FormatError
+from deciban.errors import FormatError, option
 from deciban.io.columns.headers import parse_columns
 from deciban.io.columns.values import truth_of
 from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, only_format_errors
@@ -106,9 +106,9 @@ def _called(array: AnyArray, options: InputOptions, name: str) -> dict[str, AnyA
         )
     if need == "scores":
         raise FormatError(
-            f"{name}: a {size} matrix, but {need} need one value per trial. Name the column: --columns "
-            f"score={n_columns}; or, for scores of two classes, use their difference: --kind two-class (class 1, the "
-            "second column, is then the target)."
+            f"{name}: a {size} matrix, but {need} need one value per trial. Name the column: "
+            f"{option(columns=f'score={n_columns}')}; or, for scores of two classes, use their difference: "
+            f"{option(kind='two-class')} (class 1, the second column, is then the target)."
         )
     if n_columns > numpy_files.MOST_CLASSES:
         raise FormatError(f"{name}: a matrix with {n_columns:,} columns. Expected a column per class.")
@@ -136,8 +136,8 @@ def _picked(options: InputOptions, n_columns: int, name: str) -> list[int]:
         picked = [at for at, role in enumerate(roles) if role == "score"]
     if not fits or not picked:
         raise FormatError(
-            f"{name}: --columns selects scores from {n_columns:,} columns without names. Write score=2 for the second "
-            "one, or the role of each, score or -."
+            f"{name}: {option('columns')} selects scores from {n_columns:,} columns without names. Write score=2 for "
+            "the second one, or the role of each, score or -."
         )
     return picked
 
@@ -153,7 +153,7 @@ def write_npy(contents: Contents, stream: IO[bytes]) -> WrittenContents:
         natural = " Convert common logarithms with Scores.in_nats()." if "log10" in arrays else ""
         raise FormatError(
             f"npy can contain one array of scores, truth or classes, but {name} needs {', '.join(arrays) or 'none'}. "
-            f"Choose npz or parquet (--to).{natural}"
+            f"Choose npz or parquet ({option(to=...)}).{natural}"
         )
     (array,) = arrays.values()
     npy_format.write_array(stream, array, allow_pickle=False)
@@ -462,6 +462,6 @@ def _condition_arrays(trials: Trials) -> dict[str, AnyArray]:
             raise FormatError(f"npz cannot contain missing values, but {array} has {column.null_count:,}. Use parquet.")
         values = numpy_files.text_of_names(column, array) if column.type == pa.string() else to_numpy(column)
         if values.dtype.kind not in "biufU":
-            raise FormatError(f"npz cannot contain {column.type} values, which {array} has. Use parquet (--to).")
+            raise FormatError(f"npz cannot contain {column.type} values, as in {array}. Use {option(to='parquet')}.")
         arrays[array] = values
     return arrays

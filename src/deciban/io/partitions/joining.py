@@ -18,7 +18,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban._files import ScratchFolder
 from deciban.core.resampling.units import Keys
-from deciban.errors import InputError, KeyMismatchError, teller
+from deciban.errors import InputError, KeyMismatchError, option, teller
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.values import Rows, RowTable, names_in, placed, plain, refuse_missing
 from deciban.io.partitions.layout import RowLayout, Truth, rows_with
@@ -251,7 +251,7 @@ def joined_by_name(request: JoinRequest) -> JoinedTables:
                 raise InputError(f"ids: {roles.table.name} has no names that could be changed. Leave ids out.")
             raise KeyMismatchError(
                 f"{roles.table.name} and {request.truth.table.name}: trials have no names, and can only be matched by "
-                "their order: by_order=True (--by-order)."
+                f"their order: {option(by_order=True)}."
             )
     tables, key = [*request.scores, request.truth], request.truth.table
     n_rows = sum(one.table.n_rows for one in tables)

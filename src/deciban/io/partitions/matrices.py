@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy, to_numpy
-from deciban.errors import FormatError, InputError, KeyMismatchError, Message, names_apart
+from deciban.errors import FormatError, InputError, KeyMismatchError, Message, names_apart, option
 from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import bare_name
 from deciban.io.matrices.named_matrix import only
@@ -262,7 +262,7 @@ def table_of_matrix(matrix: MatrixInput, *, also_nameless: bool = False) -> RowT
     if (matrix.names is None or len(matrix.shape) != 2) and not is_nameless:
         raise InputError(
             f"{matrix.name}: rows and columns have no names, so its trials cannot be matched with a table. Use a "
-            "matrix of the same shape as key, or name the speakers (--speakers)."
+            f"matrix of the same shape as key, or name the speakers ({option(speakers=...)})."
         )
     value = pa.field("label", pa.bool_()) if matrix.is_mask else pa.field("score", pa.from_numpy_dtype(matrix.kind))
     sides = [] if is_nameless else [pa.field(side, pa.string()) for side in PAIR]
@@ -398,7 +398,7 @@ def _refuse_options(how: BatchReading) -> None:
     if how.groups:
         raise InputError(
             "cross_validate: a matrix has no columns to name. Hold out by the names of its rows and columns, with a "
-            "number of folds (cross_validate=5, --cross-validate 5), or use a table."
+            f"number of folds ({option(cross_validate=5)}), or use a table."
         )
 
 
@@ -417,8 +417,8 @@ def _class_names(first: MatrixInput, key: MatrixInput | None, how: BatchReading)
 def _truth(first: MatrixInput, key: MatrixInput | None, *, is_classes: bool) -> Truth:
     if key is None:
         raise InputError(
-            f"key: none given, and {first.name} contains no labels. Pass a mask of the same shape (--key), or name the "
-            "speakers (--speakers)."
+            f"key: none given, and {first.name} contains no labels. Pass a mask of the same shape ({option(key=...)}), "
+            f"or name the speakers ({option(speakers=...)})."
         )
     if key.is_mask is False:
         raise InputError(f"{key.name}: contains scores, expected a key.")
@@ -452,7 +452,7 @@ def _speakers(first: MatrixInput, who: SpeakerLookup, how: BatchReading) -> Spea
     if first.names is None and not how.by_order:
         raise InputError(
             f"speakers: rows and columns of {first.name} have no names. If they are in the order of the lines of "
-            f"{' and '.join(who.called)}, add by_order=True (--by-order)."
+            f"{' and '.join(who.called)}, add {option(by_order=True)}."
         )
     for side, names in enumerate(first.names or ()):
         own = who.speakers_of(names, side)

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._files import PathLike, display_name
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, option
 from deciban.io.formats import only_format_errors
 from deciban.io.matrices.hdf5 import Hdf5, matrix_of_numbers, opened, read_names, rows_of
 from deciban.io.matrices.numpy_files import read_header
@@ -89,8 +89,8 @@ def is_mask(path: object, kind: str | None = None) -> bool:
         return any(bool((cells < 0).any()) for cells in blocks)
     if kind is None and all(bool((cells.sum(axis=1) == 1).all()) for cells in blocks):
         raise InputError(
-            f"{source.name}: one True in each row. Is this the class of each segment, as one-hot rows (use --kind "
-            "classes), or a mask of the target trials in a matrix of scores (use --kind two-class)?"
+            f"{source.name}: one True in each row. Is this the class of each segment, as one-hot rows (use "
+            f"{option(kind='classes')}), or a mask of targets in a matrix of scores (use {option(kind='two-class')})?"
         )
     return True
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError, names_apart
+from deciban.errors import FormatError, InputError, names_apart, option
 from deciban.io.columns.columnar import Roles, kinds_of
 from deciban.io.columns.headers import words_of_columns
 from deciban.io.columns.values import RowTable, settled
@@ -44,7 +44,7 @@ def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: BatchR
         return "classes" if truth == ["class-key"] else "two-class"
     raise InputError(
         f"{tables[0].name}: could be the scores of several systems for two classes, or of one system for several "
-        "classes. Use --kind two-class or --kind classes, name the classes (--classes), or choose a column."
+        f"classes. Use {option(kind='two-class')} or {option(kind='classes')}, or name classes or a column."
     )
 
 
@@ -71,7 +71,7 @@ def truth_in(roles: Roles, classes: Sequence[str], how: BatchReading, who: Speak
         if classes or tuple(sides) != ("enroll", "test"):
             raise InputError(
                 f"speakers: trials of {name} do not have names on two sides (enroll and test), so speakers cannot be "
-                "compared. Name these columns (--columns enroll=COLUMN,test=COLUMN), or leave --speakers out."
+                f"compared. Name these columns ({option(columns='enroll=COLUMN,test=COLUMN')}), or no speakers."
             )
         return layout.SpeakersAgree((sides["enroll"], sides["test"]), who)
     if classes:
@@ -79,7 +79,7 @@ def truth_in(roles: Roles, classes: Sequence[str], how: BatchReading, who: Speak
         if column is None:
             raise InputError(
                 f"key: none given, and {name} does not contain the classes of its segments. Pass a table that does "
-                "(--key), or name its column (--columns class=COLUMN)."
+                f"({option(key=...)}), or name its column ({option(columns='class=COLUMN')})."
             )
         in_one_table = len(set(roles.scores) & set(classes)) == len(classes)
         return layout.ClassColumn((column,), _places(roles, column, classes, how, in_order=in_one_table))
@@ -89,8 +89,8 @@ def truth_in(roles: Roles, classes: Sequence[str], how: BatchReading, who: Speak
     if labels is None:
         raise InputError(
             f"key: none given, and {name} contains no labels; the columns are "
-            f"{', '.join(roles.table.schema.names)}. Pass a table that does (--key), name its column "
-            "(--columns label=COLUMN), or name the speakers (--speakers)."
+            f"{', '.join(roles.table.schema.names)}. Pass a table that does ({option(key=...)}), name its "
+            f"column ({option(columns='label=COLUMN')}), or name the speakers ({option(speakers=...)})."
         )
     return labels
 
@@ -112,7 +112,7 @@ def _places(roles: Roles, column: str, classes: Sequence[str], how: BatchReading
     if how.classes is None:
         raise InputError(
             f"{roles.table.name} numbers its classes, the scores name them: {', '.join(classes)}. Name the classes in "
-            "the order of the numbers (--classes NAME,NAME,...)."
+            f"the order of the numbers ({option(classes=['NAME', 'NAME', '...'])})."
         )
     return {str(number): places[name] for number, name in enumerate(how.classes)}
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._files import ScratchFolder, display_name, is_open_file
-from deciban.errors import DecibanError, FormatError, InputError, Message
+from deciban.errors import DecibanError, FormatError, InputError, Message, option
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.values import RowTable
 from deciban.io.formats import InputOptions, bare_name
@@ -276,11 +276,12 @@ def _naming(name: str) -> Iterator[None]:
         raise FormatError(f"{name}: reading stopped early ({words}). Nothing was used.") from error
 
 
-_COPIES = (
-    "names of trials were not compared with each other, so repeated trials count twice. If there are any, use "
-    "--duplicates keep-one to join the table with itself and drop them"
-)
-"""The note on one table, in which copies are not searched for."""
+def _note_on_copies() -> str:
+    """Return the note on one table, in which copies are not searched for."""
+    return (
+        "names of trials were not compared with each other, so repeated trials count twice. If there are any, use "
+        f"{option(duplicates='keep-one')} to join the table with itself and drop them"
+    )
 
 
 def open_trials(scores: Any, key: Any = None, *, speakers: Any = None, **options: Any) -> TrialSource:
@@ -340,7 +341,7 @@ def open_trials(scores: Any, key: Any = None, *, speakers: Any = None, **options
     if how.by_order and (matrices or isinstance(truth, MatrixInput)):
         raise InputError(
             "by_order: a matrix and a table have no common order. Trials of a matrix are matched with a table by name: "
-            "leave by_order out (--by-order)."
+            f"leave {option('by_order')} out."
         )
     tables = [table_of_matrix(one) if isinstance(one, MatrixInput) else one for one in opened]
     return _source_of_tables(tables, table_of_matrix(truth) if isinstance(truth, MatrixInput) else truth, who, how)
@@ -371,7 +372,7 @@ def _source_of_tables(
     messages = [Message("read", one.table.name, one.words) for one in scores]
     messages.append(Message("key", truth.table.name, words))
     if is_alone and truth.sides:
-        messages.append(Message("note", truth.table.name, _COPIES))
+        messages.append(Message("note", truth.table.name, _note_on_copies()))
     return source_of_rows(
         made.rows,
         made.layout,

@@ -15,7 +15,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy
 from deciban._files import display_name, is_file
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
-from deciban.errors import FormatError, InputError, KeyMismatchError, counted
+from deciban.errors import FormatError, InputError, KeyMismatchError, counted, option
 from deciban.io.columns.values import names_in, plain, refuse_missing
 from deciban.io.formats import RowError
 from deciban.io.reader import read_id_map
@@ -114,7 +114,7 @@ class UnitsOf:
         if apart or len(parts) == 2:
             require_two_sides([*sides], name, named="columns" if parts else "sides")
         if not parts and not sides:
-            raise InputError(f"units: trials of {name} have no names. Name columns (--units).")
+            raise InputError(f"units: trials of {name} have no names. Name columns ({option(units=...)}).")
         of_units = {side: column for side, column in sides.items() if side != PAIR_SIDE[2]}
         side_of = {column: side for side, column in sides.items()}
         held = [_held(part, sides, conditions, name) for part in parts]
@@ -127,7 +127,7 @@ class UnitsOf:
         if maps and not of_units:
             raise InputError(
                 f"units: {maps[0].called} contains units of names, but trials of {name} have no names. Name a column "
-                "of the key, or treat each trial as a unit (units='trials', --units trials)."
+                f"of the key, or treat each trial as a unit ({option(units='trials')})."
             )
         if not held or (maps and len(held) == 1):
             words = words or f"the names of {' and '.join(of_units)}"
@@ -194,13 +194,12 @@ class UnitsOf:
             hint = " Its second column, of units, contains this name: are the columns swapped?"
             if len(self.sides) == 2:
                 one = [at if at == side else "FILE" for at in self.sides]
-                hint = (
-                    f" Its second column contains this name: if names of {side} are units, use --units {','.join(one)}."
-                )
+                way = option(units=one)
+                hint = f" Its second column contains this name: if names of {side} are units, use {way}."
         raise RowError(
             f"{held.called} does not contain the unit of {name.as_py()!r} ({len(np.unique(codes[lacking])):,} of "
             f"{counted(len(names), 'name')} of {side} are missing).{hint} Add a line for each of them, a name and its "
-            "unit, or leave these trials out (--where)",
+            f"unit, or leave these trials out ({option(where=...)})",
             row,
             KeyMismatchError,
         )

@@ -449,7 +449,7 @@ def _problem(role: str, field: str) -> str | None:
 
 def _problem_of_score(field: str) -> str | None:
     if field == "-":
-        return "there is no score, only '-': leave such lines out, or read a column without gaps (--columns)"
+        return "there is no score, only '-': leave such lines out, or name a column without gaps"
     hint = "; it has a decimal comma, write numbers with a point" if _DECIMAL_COMMA.fullmatch(field) else ""
     odd = "" if is_number(field) else odd_character(field)
     return problem_of_score(field, f": it has {odd}" if odd else hint, NO_NAN)

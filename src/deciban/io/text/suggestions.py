@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations
 
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, in_lines
+from deciban.errors import FormatError, either, in_lines, option
 from deciban.io.columns import headers
 from deciban.io.formats import ContentKind, InputOptions, TextFormat
 from deciban.io.text import (
@@ -221,7 +221,7 @@ class ColumnsSeen:
     def ways(self, need: ContentKind | None) -> list[str]:
         """Return at most three options that define the columns, the most likely first."""
         if self.looks_like_matrix:
-            return [f"{self.options.format_option} matrix-csv"]
+            return [self.options.format_option("matrix-csv")]
         if need in ("class-scores", "class-key"):
             return self._ways_of_classes(need)
         found = self._ways_of_labels([]) if need == "key" else []
@@ -233,18 +233,18 @@ class ColumnsSeen:
 
     def _ways_of_labels(self, parts: list[tuple[str, int]]) -> list[str]:
         """Return options that also define the truth; empty if no column can contain it."""
-        found: list[str] = []
+        found, and_ = list[str](), either(", ", " ")
         known = [at for at in self._labels if self._known(at) or self._roles[at] == "label"]
         known = known or [at for at in self._labels if all(self._are_known(at))]
         partly = [at for at in self._labels if any(self._are_known(at))]
         # Beside scores, words with more than two values are rather names than labels.
         unknown = self._labels if not parts else [at for at in self._labels if len({*self._values[at]}) == 2]
         for at in (known or partly or unknown)[: 1 if parts else _MOST]:
-            option = self._option([*self._names(at), *parts, ("label", at)])
+            named = self._option([*self._names(at), *parts, ("label", at)])
             found += (
-                [option]
+                [named]
                 if self._known(at)
-                else [f"{option} {words}" for words in headers.words_in_options(sorted({*self._values[at]}))]
+                else [f"{named}{and_}{words}" for words in headers.words_in_options(sorted({*self._values[at]}))]
             )
         equal = [
             self._option([*self._names_beside(pair), *parts], equal=pair) for pair in (() if known else self._equal[:1])
@@ -278,13 +278,13 @@ class ColumnsSeen:
         if not self.has_header and equal is None and len(self.rows[0]) <= _MOST_IN_ORDER:
             role_at = {at: role for role, at in parts}
             roles = [role_at.get(at, "-") for at in range(len(self.rows[0]))]
-            return f"{self.options.columns_option} {','.join(roles)}"
+            return self.options.columns_option(",".join(roles))
         by_role: dict[str, str] = {}
         for role, at in parts:
             by_role[role] = f"{by_role[role]}|{self._called(at)}" if role in by_role else self._called(at)
         if equal is not None:
             by_role["label"] = "==".join(map(self._called, equal))
-        return f"{self.options.columns_option} {shlex.quote(','.join(f'{r}={c}' for r, c in by_role.items()))}"
+        return self.options.columns_option(",".join(f"{r}={c}" for r, c in by_role.items()))
 
 
 def _are_whole(values: Sequence[str]) -> bool:
@@ -300,9 +300,9 @@ def could_be(sample: Sequence[str], found: Sequence[Layout], name: str, options:
     for layout in found:
         same = [one for one in found if (one.roles, one.header) == (layout.roles, layout.header)]
         if len(same) > 1 or layout.header is not None:
-            ways.append(f"{options.format_option} {layout.format.name}")
+            ways.append(options.format_option(layout.format.name))
         else:
-            ways.append(f"{options.columns_option} {','.join(layout.roles)}")
+            ways.append(options.columns_option(",".join(layout.roles)))
     return (
         f"{name}: could be {readings}, the first line is {shortened(sample[0])!r}. Choose one: {ways[0]} or another "
         f"of:{in_lines(ways)}"
@@ -372,25 +372,26 @@ def undecided(
         The layout of the lines as a key if scores are needed, or as scores if a key is needed.
     """
     line, need = shortened(sample[0]), options.need or "scores"
-    words = " Define the words for target and non-target if they are unknown: --labels target=WORD,nontarget=WORD."
+    words = f" Define the words for target and non-target if they are unknown: {headers.labels_option()}."
     words = words if need == "key" else ""
     needed = f"{need.replace('-', ' ')} are" if need.endswith("scores") else f"a {need.replace('-', ' ')} is"
     ways = [] if seen is None else seen.ways(need)
     if swapped is not None and swapped.roles == ("score",):
         return (
             f"{name}:1: one number on each line, but {needed} needed: {line!r}. If these are labels, add "
-            "--key-columns label. For two lists of scores, of targets and of non-targets, use --tar FILE --non FILE."
+            f"{option(key_columns='label')}. For two lists of scores, of targets and of non-targets, use "
+            f"{option(tar='FILE', non='FILE')}."
         )
     if swapped is not None and not (need == "scores" and seen is not None and seen.has_free_numbers):
         what = "these are scores" if need == "key" else "this is a key"
         return (
             f"{name}:1: {what} ({swapped}), but {needed} needed: {line!r}. Are scores and key swapped? Otherwise name "
-            f"the columns ({options.columns_option}).{words}"
+            f"the columns ({options.columns_option()}).{words}"
         )
     if need == "class-scores" and format is None and not ways:
         return (
             f"{name}:1: the columns with scores of classes are unclear: {line!r}. Expected a header, a column of names "
-            "of segments, and one of numbers for each class; or name them (--columns trial=utt,score=A|B)."
+            f"of segments, and one of numbers for each class; or name them ({option(columns='trial=utt,score=A|B')})."
         )
     asked, in_order, by_header = "which columns name the trials", "enroll,test", "trial=utt"
     role = headers.NEEDED_ROLE.get(need)
@@ -399,7 +400,7 @@ def undecided(
         asked, by_header = f"which column is the {role}", f"{by_header},{role}=NAME"
     if format is not None:
         return (
-            f"{name}:1: not {format.name} with {need}: {line!r}. Name the columns: {options.columns_option} {in_order}."
+            f"{name}:1: not {format.name} with {need}: {line!r}. Name the columns: {options.columns_option(in_order)}."
         )
     if seen is not None and ways:
         first = "" if seen.has_header else f" in {line!r}"
@@ -411,7 +412,7 @@ def undecided(
     there = f" The columns are {seen.shown()}." if seen is not None and seen.has_header else ""
     return _fault(sample, seen, name, need) or (
         f"{name}:1: unclear {asked}: {line!r}.{there} Name the columns in order, with - to ignore one "
-        f"({options.columns_option} {in_order}), or by the header ({options.columns_option} {by_header}).{words}"
+        f"({options.columns_option(in_order)}), or by the header ({options.columns_option(by_header)}).{words}"
     )
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, joined, of_numpy, of_words, to_numpy
-from deciban.errors import FormatError, teller
+from deciban.errors import FormatError, option, teller
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
 from deciban.io.formats import ContentKind, Contents, RowError, TextFormat, WrittenContents, require
 from deciban.io.text import looks_numeric
@@ -303,7 +303,7 @@ def _require_room_for_names(columns: Sequence[Column], trials: Trials, format: T
         dict.fromkeys(" and ".join(role for role in words if role in IDENTITY) or "their rows" for words in lines)
     )
     ways = {
-        PAIR_SIDE: "Choose nist-sre, table or parquet, or ignore the side when reading (--columns)",
+        PAIR_SIDE: f"Choose nist-sre, table or parquet, or ignore the side when reading ({option(columns=...)})",
         (): "Choose rows, npy, npz or parquet",
     }
     raise FormatError(
@@ -360,7 +360,7 @@ def _columns_for(
         names = [column.name for column in found]
         raise FormatError(
             f"{format.name} contains scores of one system, but {trials.origin.name} of {len(names)}: "
-            f"{', '.join(names)}. Choose one (--columns score={names[0]},...), or another format (table, parquet)."
+            f"{', '.join(names)}. Choose one ({option(columns=f'score={names[0]},...')}), or use table or parquet."
         )
     return [(titles[0], found[0])]
 

@@ -118,7 +118,7 @@ const Compare = (() => {
       this.figure?.toggleAttribute("hidden", !pair?.curves.length);
       const why = this.data.compared
         ? "These two were not compared: with more than ten systems, each is compared with the first one only."
-        : "No significance test: it needs units that all systems share, such as speakers (--units).";
+        : "No significance test: it needs units that all systems share, such as speakers.";
       const areSome = this.data.compared?.pairs.some((/** @type {any} */ one) => one.curves.length);
       const more = pair && areSome && !pair.curves.length ? ["With more than six systems, only pairs with the best one have a curve of differences."] : [];
       const lines = pair ? [...pair.sentences, ...more] : [why];

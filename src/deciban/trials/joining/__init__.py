@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from deciban._arrow import borders, of_numpy, text_of, to_numpy
 from deciban._arrow import compute as pc
-from deciban.errors import DecibanError, InputError, KeyMismatchError
+from deciban.errors import DecibanError, InputError, KeyMismatchError, option
 from deciban.trials.lists import ROW, Trials
 from deciban.trials.names import IdMap, encode, positions
 from deciban.types import AnyArray, BoolArray, IntArray
@@ -413,7 +413,7 @@ def _refuse_one_for_two(trials: Trials, at: int, new: pa.Array, codes: IntArray,
     raise KeyMismatchError(
         f"ids: by {how.words}, {old[one].as_py()!r} ({places[0]}) and {old[other].as_py()!r} ({places[1]}) would both "
         f"be {new[one].as_py()!r} ({n_lost:,} such names of {trials.sides[at]} in {trials.origin.name}). Different "
-        "names must stay different: use another rule, or your own id map (--ids MAP.csv)."
+        f"names must stay different: use another rule, or your own id map ({option(ids='MAP.csv')})."
     )
 
 

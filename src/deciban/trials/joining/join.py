@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy, with_gaps
-from deciban.errors import InputError, KeyMismatchError, counted
+from deciban.errors import InputError, KeyMismatchError, counted, option
 from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.joining import IdsLike, Lookup, Renaming
 from deciban.trials.joining.matching import (
@@ -274,7 +274,7 @@ def other_label(fault: RefusedTrials, key: str) -> KeyMismatchError:
     return KeyMismatchError(
         f"{trials.origin.where(0)}: trial {trials.name_of(0)} has another label than in {key} "
         f"({counted(fault.n, 'such trial')}).{swapped} Correct one of them, or ignore the labels if they are a column "
-        "(--columns)."
+        f"({option(columns=...)})."
     )
 
 
@@ -285,7 +285,7 @@ def _require_both_classes(is_target: BoolArray, key: Key | Index, dropped: JoinR
         if dropped is not None and dropped.missing:
             raise KeyMismatchError(
                 f"{key.trials.origin.name}: {dropped.missing:,} of {len(key):,} trials were dropped because they lack "
-                f"a score (missing='drop', --missing drop), and the remaining {len(is_target):,} contain no {lacking}. "
+                f"a score ({option(missing='drop')}), and the remaining {len(is_target):,} contain no {lacking}. "
                 "Leave out the system that lacks most scores, or find its scores."
             )
     require_two_classes((len(is_target) - n_tar, n_tar), key.trials.origin.name)
@@ -671,8 +671,8 @@ def _extra_message(systems: Sequence[Scores]) -> str:
     trials, lacking = next((t, np.flatnonzero(r < 0)) for t, r in found if r is not None and np.any(r < 0))
     return (
         f"{len(lacking):,} of {len(trials):,} trials of {trials.origin.name} have no score in {first.origin.name}, for "
-        f'example {trials.name_of(int(lacking[0]))} ({trials.origin.where(int(lacking[0]))}). Pass missing="drop" to '
-        "leave them out, or a key or index with the trials to use."
+        f"example {trials.name_of(int(lacking[0]))} ({trials.origin.where(int(lacking[0]))}). Pass "
+        f"{option(missing='drop')} to leave them out, or a key or index with the trials to use."
     )
 
 

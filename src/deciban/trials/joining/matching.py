@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from deciban.errors import WARNING, InputError, KeyMismatchError, Message, MissingScoresError, counted
+from deciban.errors import WARNING, InputError, KeyMismatchError, Message, MissingScoresError, counted, either, option
 from deciban.trials.joining import Lookup, Renamed, Renaming, near_names
 from deciban.trials.lists import PAIR, ROW, Trials
 from deciban.trials.tables import TrialTable
@@ -296,7 +296,7 @@ def match(
         offered = tables[at].trials
         theirs = f"the scores with {offered.name_of(0)}" if len(offered) else "there are no scores"
         near = near_names(offered, wanted, len(wanted) - tally.lacking[at].n) if ids is None else None
-        words = "" if near is None else f' Of the key trials, {near}: ids="{near.option}" (--ids {near.option}).'
+        words = "" if near is None else f" Of the key trials, {near}: {option(ids=near.option)}."
         return f": the key begins with {wanted.name_of(0)}, {theirs}", _swapped_hint(offered, wanted), words
 
     report = tally.report(missing, duplicates, hints)
@@ -363,9 +363,9 @@ def require_same_sides(offered: Sequence[str], name: str, wanted: Sequence[str],
         return
     reason = f"{name} identifies a trial by {' and '.join(offered)}, {other} by {' and '.join(wanted)}."
     if ROW in (offered, wanted):
-        way = "Trials without names can only be matched by order: by_order=True (--by-order)."
+        way = f"Trials without names can only be matched by order: {option(by_order=True)}."
     elif {"side"} == {*offered} ^ {*wanted}:
-        way = "If the side is irrelevant, ignore it by naming the other columns: --columns or --key-columns."
+        way = f"If the side is irrelevant, ignore it by naming the other columns ({option('columns', 'key_columns')})."
     else:
         way = "Name the columns of both files."
     raise KeyMismatchError(f"{reason} {way}")
@@ -387,8 +387,8 @@ def require_comparable(offered: Trials, wanted: Trials) -> None:
         f"{offered.origin.name} has {counted(offered.n_rows, 'row')}, {wanted.origin.name} {wanted.n_rows:,}. Their "
         "trials have no names and are matched by row, so the numbers of rows must be equal: after a missing row, all "
         "rows belong to other trials. Add the missing row, or give the trials names. If rows are left out on purpose, "
-        "remove them from the longer table as well (Scores.take, Key.take) and match by order (by_order=True, "
-        "--by-order)."
+        "remove them from the longer table as well (Scores.take, Key.take) and match by order "
+        f"({option(by_order=True)})."
     )
 
 
@@ -398,7 +398,7 @@ def conflict_of(fault: RefusedTrials, conflict: str) -> KeyMismatchError:
     return KeyMismatchError(
         f"{trials.origin.where(0)} and {trials.origin.where(1)}: trial {trials.name_of(0)} "
         f"{conflict}{such_trials(fault.n)}. Remove one of the two lines. If the names do not identify trials, match "
-        "row by row (by_order=True, --by-order)."
+        f"row by row ({option(by_order=True)})."
     )
 
 
@@ -413,7 +413,7 @@ def copies_of(fault: RefusedTrials) -> KeyMismatchError:
     return KeyMismatchError(
         f"{trials.origin.where(0)} and {trials.origin.where(1)}: trial {trials.name_of(0)} occurs more "
         f"than once ({counted(fault.n, 'such trial')}). "
-        'Remove the copies, or pass duplicates="keep-one" (--duplicates keep-one) if they are equal.'
+        f"Remove the copies, or pass {option(duplicates='keep-one')} if they are equal."
     )
 
 
@@ -431,8 +431,8 @@ def some_missing(offered: str, fault: RefusedTrials, which: str) -> str:
     names = ", ".join(map(trials.name_of, range(len(trials))))
     return (
         f"{fault.n:,} of {fault.n_of:,} {which} have no score in {offered}, for example {names} "
-        f'({trials.origin.where(0)}). Pass missing="drop" (--missing drop) to leave them out, or a score to fill '
-        "in (--missing fill=VALUE)"
+        f"({trials.origin.where(0)}). Pass {option(missing='drop')} to leave them out, or a score to fill in "
+        f"({either('missing=VALUE', '--missing fill=VALUE')})"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deciban._files import PathLike, display_name
-from deciban.errors import InputError, in_lines
+from deciban.errors import InputError, in_lines, option
 from deciban.io.formats import ContentKind
 from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
 from deciban.workflows.kinds.base import AnyKey, AnyKind, AnyScores, Kind
@@ -35,7 +35,7 @@ def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> Any
     if scores.sides is not None and (options.kind == "classes" or options.reading.classes is not None):
         raise InputError(
             f"{display_name(scores.path)}: two files, one of targets and one of non-targets, contain two-class scores. "
-            "Multiclass scores need a key: name it, or leave kind and classes out (--kind, --classes)."
+            f"Multiclass scores need a key: name it, or leave {option('kind', 'classes')} out."
         )
     if scores.sides is not None:
         return kind_called("two-class")
@@ -101,9 +101,9 @@ def _shown(scores: Recognized, key: Recognized | None) -> KindName:
         return "classes" if truth == ("class-key",) else "two-class"
     if not held:
         return "two-class"  # reading the file raises an error with a hint
-    ways = ["--kind two-class", "--kind classes", *scores.files[0].ways("scores")[:1]]
+    ways = [option(kind="two-class"), option(kind="classes"), *scores.files[0].ways("scores")[:1]]
     raise InputError(
         f"{display_name(scores.path)}: can be two-class scores of several systems, or multiclass scores of one system. "
-        "Set the kind (--kind two-class, --kind classes), name the classes (--classes), or choose a "
+        f"Set the kind, name the classes ({option(classes=...)}), or choose a "
         f"column:{in_lines(ways)}"
     )

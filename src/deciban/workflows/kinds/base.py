@@ -15,7 +15,7 @@ from deciban._files import PathLike, display_name
 from deciban._validate.arrays import like_probabilities
 from deciban._validate.classes import Prior, logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import NEGATED, WARNING, InputError, Message, counted, names_apart, refuse
+from deciban.errors import WARNING, InputError, Message, counted, names_apart, negation_note, option, refuse
 from deciban.evaluation.uncertainty import MetricKey, Resampling
 from deciban.io import Contents
 from deciban.io import units as unit_conversion
@@ -53,17 +53,21 @@ UNDECLARED = "undeclared"
 """Unit of scores without a declared unit: natural logarithms, or any scores."""
 
 
-_WORDS = {
-    "lr": "likelihood ratios (--lr, lr=True, or a column called lr)",
-    "log10": "common logarithms (--log10, log10=True, or a format or column that declares them)",
-    "detection-llr": "detection llrs (--detection-llr, detection_llr=True)",
-    "probabilities": "probabilities (--probabilities PRIOR)",
-    "log-posteriors": "log posteriors (--posterior-prior PRIOR)",
-    UNDECLARED: "scores without a declared type",
-}
+_FLAGS = {"lr": "lr", "log10": "log10", "detection-llr": "detection_llr"}
+"""Arguments that declare a unit."""
 
 
-_OPTIONS = {"lr": "--lr (lr=True)", "log10": "--log10 (log10=True)", "detection-llr": "--detection-llr"}
+def _in_words(unit: str) -> str:
+    """Return the name of a unit, and how the user declares it."""
+    words = {
+        "lr": f"likelihood ratios ({option(lr=True)}, or a column called lr)",
+        "log10": f"common logarithms ({option(log10=True)}, or a format or column that declares them)",
+        "detection-llr": f"detection llrs ({option(detection_llr=True)})",
+        "probabilities": f"probabilities ({option(probabilities='PRIOR')})",
+        "log-posteriors": f"log posteriors ({option(posterior_prior='PRIOR')})",
+        UNDECLARED: "scores without a declared type",
+    }
+    return words.get(unit, unit)
 
 
 def unit_in_words(reading: Reading, units: Sequence[str]) -> str:
@@ -135,13 +139,13 @@ def require_same_unit(model: ScoreModel, reading: Reading, units: Sequence[str])
     given = unit_in_words(reading, units)
     if not isinstance(trained, str) or trained == given:
         return
-    own, others = (" and ".join(_WORDS.get(one, one) for one in names.split(",")) for names in (trained, given))
-    if trained in _OPTIONS and given == UNDECLARED:
-        way = f"Add {_OPTIONS[trained]} if these scores have the same type"
-    elif given in _OPTIONS and trained == UNDECLARED:
-        way = f"Leave {_OPTIONS[given]} out if these scores have the type of the training scores"
+    own, others = (" and ".join(map(_in_words, names.split(","))) for names in (trained, given))
+    if trained in _FLAGS and given == UNDECLARED:
+        way = f"Add {option(**{_FLAGS[trained]: True})} if these scores have the same type"
+    elif given in _FLAGS and trained == UNDECLARED:
+        way = f"Leave {option(_FLAGS[given])} out if these scores have the type of the training scores"
     else:
-        way = f"Declare the type of the training scores ({_OPTIONS.get(trained, trained)})"
+        way = "Declare the type of the training scores"
     raise InputError(f"The model was trained on {own}, but these are {others}. {way}, or train another model.")
 
 
@@ -163,12 +167,12 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
     negated = model.training_ is not None and model.training_.results.get(NEGATE) is True
     if negated and not negate:
         raise InputError(
-            "negate: the model was trained on negated scores, for which lower scores favour targets. Add --negate "
-            "(negate=True), or train another model."
+            "negate: the model was trained on negated scores, for which lower scores favour targets. Add "
+            f"{option(negate=True)}, or train another model."
         )
     if negate and not negated:
         raise InputError(
-            "negate: the model was trained on scores that were not negated. Leave it out, or train with it (--negate)."
+            "negate: the model was trained on scores that were not negated. Leave it out, or train with it."
         )
     trained = None if model.training_ is None else model.training_.results.get(PROBABILITIES)
     if trained == given:
@@ -181,7 +185,7 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
     now = "these scores are not declared as such" if given is None else f"these have the prior {given}"
     raise InputError(
         f"probabilities: the model was trained on probabilities with the prior {trained}, and {now}. Apply it to "
-        f"scores like the training scores: name their prior (--probabilities {trained}), or train another model."
+        f"scores like the training scores: name their prior ({option('probabilities')} {trained}), or train another."
     )
 
 
@@ -228,19 +232,18 @@ def prior_of_classes(reading: Reading) -> Prior:
 
 _APPLIED = (
     "look like probabilities, and the model is applied to them directly: this is right if it was trained like this. "
-    "Use --probabilities PRIOR in training and here to convert them to logarithms"
+    "Use {way} in training and here to convert them to logarithms"
 )
 
 _NO_RATIOS = (
-    "all likelihood ratios are in [0, 1], like probabilities. If they are probabilities, use --probabilities PRIOR "
-    "instead of --lr"
+    "all likelihood ratios are in [0, 1], like probabilities. If they are probabilities, use {way} instead of {lr}"
 )
 
 _NO_DECISIONS = "decisions by thresholds on log-likelihood ratios are meaningless for them"
 
 _DECIDED = {
     "probabilities": (
-        f"look like probabilities, so {_NO_DECISIONS}. If they are probabilities, add --probabilities PRIOR; otherwise "
+        f"look like probabilities, so {_NO_DECISIONS}. If they are probabilities, add {{way}}; otherwise "
         "calibrate them first (deciban calibrate)"
     ),
     "cosines": (
@@ -255,7 +258,7 @@ def application_messages(names: Sequence[str], looks: Sequence[ScoreStatistics])
     """Return the messages about scores to which a model is applied, by the names of their files."""
     pairs = list(zip(names, looks, strict=False))
     files = dict.fromkeys(name for name, one in pairs if one.like == "probabilities")
-    found = [Message(WARNING, ", ".join(files), _APPLIED)] if files else []
+    found = [Message(WARNING, ", ".join(files), _APPLIED.format(way=option(probabilities="PRIOR")))] if files else []
     return found + list(dict.fromkeys(ratio_messages(pairs)))
 
 
@@ -275,7 +278,8 @@ def messages_on_declared_ratios(systems: Iterable[Scores], *, negated: bool) -> 
         logarithms = -one.score if negated else one.score
         low, high = float(np.exp(min(logarithms.min(), 1.0))), float(np.exp(min(logarithms.max(), 1.0)))
         if like_probabilities(low, high, len(one.score)):
-            found.append(Message(WARNING, one.name, _NO_RATIOS))
+            words = _NO_RATIOS.format(way=option(probabilities="PRIOR"), lr=option("lr"))
+            found.append(Message(WARNING, one.name, words))
     return found
 
 
@@ -283,7 +287,8 @@ def decision_messages(name: str, looks: ScoreStatistics) -> list[Message]:
     """Return the messages about scores that are decided without a model."""
     if not looks.like:
         return []
-    return [Message(WARNING, name, _DECIDED[looks.like].format(ratios=looks.note_on_ratios))]
+    words = _DECIDED[looks.like].format(ratios=looks.note_on_ratios, way=option(probabilities="PRIOR"))
+    return [Message(WARNING, name, words)]
 
 
 AnyScores: TypeAlias = Scores | ClassScores
@@ -548,7 +553,7 @@ class Kind(ABC, Generic[S, K, A]):
     def unit_messages(self, systems: Sequence[S], reading: Reading) -> list[Message]:
         """Return messages about conversions of the units of scores."""
         if reading.probabilities is None or not systems:
-            return [Message("note", "", NEGATED)] if reading.negate else []
+            return [Message("note", "", negation_note())] if reading.negate else []
         return of_probabilities(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
 
     def key_messages(self, key: K, reading: Reading) -> list[Message]:

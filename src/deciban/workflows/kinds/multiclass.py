@@ -13,7 +13,7 @@ import numpy as np
 from deciban._arrow import of_numpy
 from deciban._files import PathLike
 from deciban._validate.classes import ROUNDING, Prior, prior_of
-from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, counted
+from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, counted, option
 from deciban.evaluation import ClassEvaluation, ClassMetrics
 from deciban.evaluation.metrics import METRICS, keys_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -157,9 +157,9 @@ def refuse_some_detectors(scores: ClassScores, named: ClassScores) -> None:
     left_out = ", ".join([name for name in scores.classes if name not in named.classes][:10])
     raise InputError(
         f"classes, detection_llr: in {scores.trials.origin.name}, detection llrs are for each class against all "
-        f"others, but {left_out} would be left out. Convert all of them to log-likelihoods first (deciban convert IN "
-        "OUT --detection-llr), and choose classes afterwards. If a column is not a class, name the columns of "
-        f"classes: --columns trial=SEGMENT,score={'|'.join(named.classes[:10])}."
+        f"others, but {left_out} would be left out. Convert all of them to log-likelihoods first (deciban convert), "
+        "and choose classes afterwards. If a column is not a class, name the columns of "
+        f"classes: {option(columns='trial=SEGMENT,score=' + '|'.join(named.classes[:10]))}."
     )
 
 
@@ -186,7 +186,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         if scores is None:  # possible with columns named by the user
             raise FormatError(
                 f"{contents.origin.name}: contains no scores of classes. It was read as {contents.origin.reading}. "
-                "Columns of classes are detected if columns are not named: leave --columns out."
+                f"Columns of classes are detected if columns are not named: leave {option('columns')} out."
             )
         named = with_names(scores, reading.classes)
         if reading.detection_llr:
@@ -234,7 +234,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         if key is None:
             raise InputError(
                 f"key: none given, and {contents.origin.name} does not contain the classes of its segments. Name a "
-                "file that does (--key FILE)."
+                f"file that does ({option(key='FILE')})."
             )
         key = as_columns(key, first.classes) if classes is None else key
         if not are_counted(key.classes) or are_numbers(first.classes) or set(key.classes) <= set(first.classes):
@@ -242,7 +242,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         if classes is None:
             raise KeyMismatchError(
                 f"{contents.origin.name} numbers its classes, {first.trials.origin.name} names them: "
-                f"{', '.join(first.classes)}. Name the classes in the order of the numbers (--classes NAME,NAME,...)."
+                f"{', '.join(first.classes)}. Name the classes in the order of the numbers "
+                f"({option(classes=['NAME', 'NAME', '...'])})."
             )
         label = np.array(list(map(int, key.classes)), key.label.dtype)[key.label]
         if int(label.max()) >= len(classes):
@@ -331,7 +332,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def key_messages(self, key: ClassKey, reading: Reading) -> list[Message]:
         """Return messages about selected segments, and a note on two classes, which have no EER here."""
-        words = "2 classes, evaluated as multiclass; for EER and DCF add --kind two-class --labels target=NAME"
+        way = option(kind="two-class", labels={"target": "NAME"})
+        words = f"2 classes, evaluated as multiclass; for EER and DCF add {way}"
         return [*super().key_messages(key, reading), *([Message("note", "", words)] if len(key.classes) == 2 else [])]
 
     def counts(self, contents: Contents, key: ClassKey) -> str:
@@ -360,7 +362,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             of_weight = " of weight above 0" if has_weights else ""
             raise InputError(
                 f"class {classes[int(empty[0])]!r}{more}: no segment{of_weight} has this class. Evaluations need "
-                "segments of every class. Leave the class out by naming the others (classes=, --classes), or use a "
+                f"segments of every class. Leave the class out by naming the others ({option(classes=...)}), or use a "
                 "key with segments of this class."
             )
 
@@ -390,7 +392,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         known = f" ({', '.join(trained)})" if trained else ""
         raise InputError(
             f"{name}: has scores of {', '.join(classes[:20])}, but the model was trained on {n_classes} "
-            f"classes{known}. Name the columns to use (--classes)."
+            f"classes{known}. Name the columns to use ({option(classes=...)})."
         )
 
     def written(self, found: Input, scores: ClassScores, target: PathLike, to: str | None, form: Form) -> list[Message]:
@@ -440,7 +442,7 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
         submitted = [
             one.trials.origin.name for one in systems if one.trials.origin.is_read_as(unit_conversion.SUBMISSION)
         ]
-        found += [Message(WARNING, ", ".join(submitted), unit_conversion.DETECTION_LLRS)] if submitted else []
+        found += [Message(WARNING, ", ".join(submitted), unit_conversion.submission_note())] if submitted else []
     return found
 
 
@@ -519,7 +521,7 @@ def require_same_posteriors(model: ScoreModel, reading: Reading, classes: Sequen
         named = "not given" if reading.posterior_prior is None else given or "flat"
         raise InputError(
             f"posterior_prior: {named}, but the model was trained on log posteriors. Apply it to scores with the same "
-            f"prior in them: name it (--posterior-prior {trained}), or train another model."
+            f"prior in them: name it ({option('posterior_prior')} {trained}), or train another model."
         )
 
 

@@ -12,12 +12,12 @@ from deciban._arrow import compute as pc
 from deciban._files import PathLike, display_name
 from deciban._validate.classes import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines
+from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines, option
 from deciban.evaluation import Evaluation, TwoClassMetrics
 from deciban.evaluation.metrics import METRICS, information_priors, keys_of
 from deciban.evaluation.two_class import evaluation_of, summary_of_labelled
 from deciban.evaluation.uncertainty import MetricKey, Resampling
-from deciban.io.columns.headers import words_in_options
+from deciban.io.columns.headers import labels_option, words_in_options
 from deciban.io.formats import ContentKind, Contents, by_name
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, readable_as
@@ -92,7 +92,7 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
     elif like_posteriors(scores.score):
         words = (
             "the scores of each segment sum to 1: are they probabilities? Then their difference is not a "
-            "log-likelihood ratio: add the prior of a target in them (--probabilities PRIOR)"
+            f"log-likelihood ratio: add the prior of a target in them ({option(probabilities='PRIOR')})"
         )
         notes.append(Message(WARNING, found.contents.origin.name, words))
     made = Scores(scores.trials, _differences(scores, target), scores.name, unit == "log10", unit == "lr")
@@ -120,8 +120,8 @@ def refuse_two_columns(file: Recognized) -> None:
     if any(readable_as(one, ("scores", "class-scores")) == ("class-scores",) for one in file.sides or ()):
         raise InputError(
             f"{display_name(file.path)}: contains scores of classes, but one of two files, of targets or of "
-            "non-targets, must contain one score for each trial. Name the column of the scores (--columns); or, for "
-            "the difference of two columns (--kind two-class), name one file and its key."
+            "non-targets, must contain one score for each trial. Name its column ({option(columns=...)}); "
+            f"or, for the difference of two columns ({option(kind='two-class')}), name one file and its key."
         )
 
 
@@ -155,8 +155,8 @@ def _target(scores: ClassScores, vocabulary: Vocabulary) -> int:
     name, classes = scores.trials.origin.name, scores.classes
     if len(classes) != 2:
         raise InputError(
-            f"{name}: has scores of {len(classes)} classes, but --kind two-class needs two. Name the column of "
-            "the scores of the target class (--columns), or evaluate all classes (--kind classes)."
+            f"{name}: has scores of {len(classes)} classes, but {option(kind='two-class')} needs two. Name the column "
+            f"of the target class ({option(columns=...)}), or evaluate all classes ({option(kind='classes')})."
         )
     known = vocabulary.within(classes)
     meanings = [known.meaning(one) for one in classes]
@@ -167,8 +167,8 @@ def _target(scores: ClassScores, vocabulary: Vocabulary) -> int:
 
 def _unknown(name: str, classes: Sequence[str]) -> str:
     return (
-        f"{name}: it is unknown which class is the target: {' or '.join(classes[:4])}. Set it (--labels "
-        f"target=CLASS,nontarget=CLASS):{in_lines(words_in_options(classes))}"
+        f"{name}: it is unknown which class is the target: {' or '.join(classes[:4])}. Set it "
+        f"({labels_option('CLASS', 'CLASS')}):{in_lines(words_in_options(classes))}"
     )
 
 
@@ -232,8 +232,8 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     output = "llrs"
     about, other = "two-class", "multiclass"
     way_out = (
-        " Name the column of the scores, if the file has one (--columns; score=2 is the second column of a matrix); "
-        "or, for the difference of scores of two classes, use --kind two-class."
+        " Name the column of the scores, if the file has one (score=2 is the second column of a matrix); or, for the "
+        "difference of scores of two classes, set the kind to two-class."
     )
     other_reading = ("classes", "posterior_prior", "detection_llr")
     metrics = TwoClassMetrics
@@ -270,8 +270,8 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if contents.key is None:
             raise InputError(
                 f"key: none given, and {contents.origin.name} contains no labels. Name a file with labels "
-                "(--key FILE), or two score files, of targets and of non-targets (tar=, --tar FILE and non=, "
-                "--non FILE; or --same FILE and --different FILE)."
+                f"({option(key='FILE')}), or two score files, of targets and of non-targets "
+                f"({option(tar='FILE', non='FILE')}; or {option(same='FILE', different='FILE')})."
             )
         return contents.key
 
@@ -390,7 +390,8 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         subsets = pc.unique(key.trials.conditions["subset"]).to_pylist()
         if len(subsets) < 2:
             return chosen
-        words = f"contains the subsets {', '.join(map(str, subsets))}; --where subset={subsets[0]} selects one of them"
+        way = option(where={"subset": subsets[0]})
+        words = f"contains the subsets {', '.join(map(str, subsets))}; {way} selects one of them"
         return [Message(WARNING, key.trials.origin.name, words), *chosen]
 
     def refuse_contradictions(self, contents: Sequence[Contents], key: Key, reading: Reading) -> None:
