@@ -93,7 +93,7 @@ class LateMethod:
     """Method of a dataclass that is compiled at its first use, when it replaces this object in its class."""
 
     def __init__(self, name: str, create: Callable[[], Any]) -> None:
-        self.__name__, self._create = name, functools.cache(create)
+        self.__name__, self._create = name, create
 
     def __get__(self, instance: Any, owner: Any) -> Any:
         made = self._create()
@@ -103,25 +103,36 @@ class LateMethod:
                 setattr(one, self.__name__, made)
         return made.__get__(instance, owner)
 
-    def __call__(self, *args: Any) -> Any:
-        return self._create()(*args)
-
 
 def compile_methods_late() -> None:
     """Compile the methods of our dataclasses at their first use: most of them are never called by a command.
 
-    This changes a private function of `dataclasses` (Python 3.11 and 3.12; later ones have another, faster one) in this
+    This changes private functions of `dataclasses` (Python 3.11 and 3.12; later ones have other, faster ones) in this
     process, for classes of deciban only. So only the program calls it, not the library.
     """
     import dataclasses  # not with the package
 
-    create: Any = getattr(dataclasses, "_create_fn", None)
+    if not hasattr(dataclasses, "_create_fn"):
+        return
+    given: Any = dict(vars(dataclasses))
+    is_ours = False
 
-    def create_late(name: str, *args: Any, **more: Any) -> Any:
-        now = functools.partial(create, name, *args, **more)
-        return (
-            LateMethod(name, now) if (more.get("globals") or {}).get("__name__", "").startswith("deciban.") else now()
-        )
+    def process(cls: type, *args: Any) -> Any:
+        nonlocal is_ours
+        is_ours = cls.__module__.startswith("deciban.")
+        try:
+            return given["_process_class"](cls, *args)
+        finally:
+            is_ours = False
 
-    if create is not None:
-        dataclasses._create_fn = create_late  # type: ignore[attr-defined]  # noqa: SLF001
+    def late(function: str, name: str, *args: Any, **more: Any) -> Any:
+        made = functools.partial(given[function], *args, **more)
+        return LateMethod(name or args[0], made) if is_ours else made()
+
+    def is_type(annotation: str, *args: Any) -> Any:
+        is_plain = is_ours and "Var" not in annotation and "KW_ONLY" not in annotation  # like nearly all
+        return not is_plain and given["_is_type"](annotation, *args)
+
+    names = {"_create_fn": "", "_init_fn": "__init__", "_repr_fn": "__repr__"}
+    changed = {function: functools.partial(late, function, name) for function, name in names.items()}
+    vars(dataclasses).update(changed, _process_class=process, _is_type=is_type)

@@ -39,7 +39,7 @@ def test_commands_without_multiclass_options_have_no_such_heading(run):
     assert "Multiclass" not in run("validate", "--help")[1]
 
 
-@pytest.mark.parametrize("command", module._declared()["common"])
+@pytest.mark.parametrize("command", module._declared("common"))
 def test_help_explains_common_options_and_names_the_others(command, run):
     code, short, _ = run(command, "--help")
     everything = run(command, "--help-all")[1]

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import tomllib
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from deciban.cli.options import Option, in_options
 from deciban.cli.parsing import METHODS, PARSERS
 from deciban.errors import command_spelling, option
 
-DECLARED = module._sections()
+DECLARED = {name: module._declared(name) for name in module._texts() if name not in ("topics", "common", "file")}
 BUILT = {name: getattr(importlib.import_module(place), f"{name}_command") for name, (place, _) in COMMANDS.items()}
 
 
@@ -25,6 +26,11 @@ def own(command):
 
 def test_every_option_of_a_command_is_declared_in_the_table():
     assert all(isinstance(one, Option) for command in BUILT.values() for one in own(command))
+
+
+def test_sections_are_those_of_the_whole_table():
+    whole = tomllib.loads(Path(module.__file__).with_name("options.toml").read_text("utf-8"))
+    assert whole == {name: module._declared(name) for name in module._texts()}
 
 
 def test_every_section_is_an_option_of_a_command():
@@ -91,9 +97,9 @@ def test_irregular_names_of_options_are_needed():
 
 def test_topics_and_common_options_are_options():
     known = {name for command in BUILT.values() for one in own(command) for name in one.opts}
-    listed = " ".join(module._declared()["topics"].values()).split()
+    listed = " ".join(module._declared("topics").values()).split()
     assert sorted(set(listed)) == sorted(listed)
     assert set(listed) - known == {"--help", "--help-all", "--options"}
-    for command, common in module._declared()["common"].items():
+    for command, common in module._declared("common").items():
         context = click.Context(BUILT[command], info_name=command)
         assert set(common.split()) <= {name for one in BUILT[command].get_params(context) for name in one.opts}

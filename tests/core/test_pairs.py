@@ -81,3 +81,14 @@ def test_small_and_large_pairs_give_the_same_numbers(monkeypatch, dtype, small, 
             tar, non = llr[label == i], llr[label == j]
             assert found.cllr[i, j] == pytest.approx(metrics.cllr(tar, non), rel=4e-15)
             assert found.min_cllr[i, j] == pytest.approx(metrics.min_cllr(tar, non), rel=4e-15)
+
+
+def test_pairs_that_share_a_table_have_similar_sizes():
+    sizes = np.array([1, 3, 2, 900, 5, 40, 2, 700])
+    label = np.repeat(np.arange(len(sizes)), sizes)
+    portions = list(tables.Pairs.of(tables.ScoredClasses.of(np.zeros((len(label), len(sizes))), label))._portions())
+    assert {(int(i), int(j)) for some in portions for i, j in zip(*some, strict=True)} == {
+        (i, j) for i in range(len(sizes)) for j in range(i)
+    }
+    for i, j in portions:  # otherwise a table of many small pairs would be as wide as the largest
+        assert max(sizes[i] + sizes[j]) < 2 * min(sizes[i] + sizes[j])

@@ -6,6 +6,7 @@ import difflib
 import functools
 import shlex
 import tomllib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
@@ -230,7 +231,7 @@ class SectionedCommand(click.Command):
         """Return the arguments and options, with ``--help-all``, and ``--options`` if ``--help`` shows a selection."""
         params, selects = super().get_params(ctx), self.name in _common()
         from_file = click.Option(
-            ["--options", "options_file"], metavar="FILE", expose_value=False, help=_declared()["file"]["--options"]
+            ["--options", "options_file"], metavar="FILE", expose_value=False, help=_declared("file")["--options"]
         )
         about_all = click.Option(
             ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_print_help_all
@@ -359,12 +360,12 @@ def _topic_of(option: click.Option) -> str:
 
 @functools.cache
 def _topics() -> dict[str, frozenset[str]]:
-    return {topic: frozenset(names.split()) for topic, names in _declared()["topics"].items()}
+    return {topic: frozenset(names.split()) for topic, names in _declared("topics").items()}
 
 
 @functools.cache
 def _common() -> dict[str, frozenset[str]]:
-    return {command: frozenset(names.split()) for command, names in _declared()["common"].items()}
+    return {command: frozenset(names.split()) for command, names in _declared("common").items()}
 
 
 def _refuse_file_for_json(ctx: click.Context) -> None:
@@ -377,13 +378,19 @@ def _refuse_file_for_json(ctx: click.Context) -> None:
 
 
 @functools.cache
-def _sections() -> dict[str, dict[str, dict[str, Any]]]:
-    return {name: section for name, section in _declared().items() if name not in ("topics", "common", "file")}
+def _texts() -> dict[str, str]:
+    """Return the text of each section of ``options.toml``; a command parses only its own, because it takes long."""
+    _, *parts = re.split(r"(?m)^\[([\w-]+)(?=[].])", Path(__file__).with_name("options.toml").read_text("utf-8"))
+    found = defaultdict[str, str](str)
+    for name, rest in zip(parts[::2], parts[1::2], strict=True):
+        found[name] += f"[{name}{rest}"
+    return found
 
 
 @functools.cache
-def _declared() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(Path(__file__).with_name("options.toml").read_text("utf-8"))
+def _declared(section: str) -> dict[str, Any]:
+    """Return a section of ``options.toml``."""
+    return tomllib.loads(_texts()[section])[section]  # type: ignore[no-any-return]
 
 
 def options(*sections: str, without: Sequence[str] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -391,7 +398,7 @@ def options(*sections: str, without: Sequence[str] = ()) -> Callable[[Callable[.
 
     def added(command: Callable[..., Any]) -> Callable[..., Any]:
         for section in reversed(sections):
-            for names, how in reversed(_sections()[section].items()):
+            for names, how in reversed(_declared(section).items()):
                 if names in without:
                     continue
                 command = click.option(*names.split(), cls=Option, **how)(command)
@@ -418,7 +425,7 @@ def joining_options(
     """
     of_metrics = [metrics] if metrics else []
     sections = ("joining", "by-order", missing, "duplicates", *more, "quiet", "kind", "classes", *of_metrics)
-    known = [names for section in sections for names in _sections()[section] if names not in without]
+    known = [names for section in sections for names in _declared(section) if names not in without]
     declared = [names.split()[-1].partition("/")[0] for names in known]
     own = {name.lstrip("-").replace("-", "_") for name in declared} - {"key", "quiet"}
 

@@ -143,16 +143,6 @@ class Problems:
     scores: FloatArray
     counts: IntArray
 
-    @property
-    def places(self) -> IntArray:
-        """The problem of each score."""
-        return np.repeat(np.arange(len(self.counts)), self.counts)
-
-    @property
-    def begins(self) -> IntArray:
-        """Position of the first score of each problem."""
-        return np.cumsum(self.counts) - self.counts
-
 
 def mean_log_costs(leads: FloatArray, weights: CountArray | None) -> FloatArray:
     """Return the mean of ``ln(1 + exp(-lead))`` of every row of leads (n_rows, n_trials), in nats."""
@@ -177,16 +167,24 @@ def min_cllrs(tar: Problems, non: Problems) -> FloatArray:
 
 def _pooled(tar: Problems, non: Problems) -> tuple[CountArray, CountArray, IntArray]:
     """Return targets and non-targets in the PAV blocks of all problems, and the problem of each block."""
-    scores, place = np.concatenate((tar.scores, non.scores)), np.concatenate((tar.places, non.places))
-    order = np.argsort(scores)
-    order = order[ordered_by_class(place[order], len(tar.counts))]
-    scores, place, is_tar = scores[order], place[order], order < len(tar.scores)
-    is_first = np.diff(place, prepend=-1) > 0
-    begins = np.flatnonzero(is_first | np.append(True, scores[1:] != scores[:-1]))
-    n_tar = np.add.reduceat(is_tar, begins, dtype=np.int64)
-    n_non = np.diff(begins, append=len(scores)) - n_tar
-    starts = pool(n_tar, n_non, is_first[begins])
-    return np.add.reduceat(n_tar, starts), np.add.reduceat(n_non, starts), place[begins[starts]]
+    n_tar, n_both = tar.counts[:, None], (tar.counts + non.counts)[:, None]
+    column = np.arange(n_both.max())
+    filled, is_tar = column < n_both, column < n_tar
+    matrix = np.full(filled.shape, np.inf)  # NaN would slow down the sort
+    matrix[is_tar], matrix[filled & ~is_tar] = tar.scores, non.scores
+    order = np.argsort(matrix, axis=1)
+    kept, is_first = order < n_both, np.broadcast_to(column == 0, filled.shape)[filled]
+    scores, is_tar = np.take_along_axis(matrix, order, axis=1)[kept], (order < n_tar)[kept]
+    differs = is_first | np.append(True, scores[1:] != scores[:-1])
+    alone = differs & np.append(differs[1:], True)
+    # Without ties, a block begins at targets after non-targets: all other neighbours are violators.
+    pooled = alone[1:] & alone[:-1] & (is_tar[:-1] | ~is_tar[1:])
+    begins = np.flatnonzero(is_first | (differs & ~np.append(False, pooled)))
+    of_tar = np.add.reduceat(is_tar, begins, dtype=np.int64)
+    of_non = np.diff(begins, append=len(scores)) - of_tar
+    starts = pool(of_tar, of_non, is_first[begins])
+    place = np.repeat(np.arange(len(n_both)), n_both[:, 0])
+    return np.add.reduceat(of_tar, starts), np.add.reduceat(of_non, starts), place[begins[starts]]
 
 
 def _weighted(counts: CountArray, costs: FloatArray) -> FloatArray:
@@ -662,6 +660,7 @@ def _decisions(
         sums = np.concatenate((sums, sums + likelihood[k]))
     threshold, accepts = np.empty_like(sums), np.empty(sums.shape, np.bool_)
     n_alarms = np.empty(sums.shape, np.uint8)
+    halves = [(likelihood[k], _holding(threshold, j), _holding(n_alarms, j)) for j, k in enumerate(low) if doubtful[k]]
     for at in range(len(factor)):
         inside = [k for j, k in enumerate(high) if at >> j & 1]
         np.add(sums, likelihood[inside].sum(axis=0), out=threshold)
@@ -676,10 +675,8 @@ def _decisions(
             if doubtful[k]:
                 np.greater_equal(likelihood[k], threshold, out=accepts)
                 n_alarms += accepts.view(np.uint8)
-        for j, k in enumerate(low):
-            if doubtful[k]:
-                n = _holding(n_alarms, j)
-                n += (likelihood[k] >= _holding(threshold, j)).view(np.uint8)
+        for of_class, least, n in halves:
+            np.add(n, (of_class >= least).view(np.uint8), out=n)
         yield 1, at, n_alarms
 
 

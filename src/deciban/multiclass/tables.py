@@ -117,7 +117,7 @@ class ScoredClasses:
         return llr
 
 
-_SMALL = 1 << 12
+_SMALL = 1 << 14
 """Number of trials of a pair up to which processing several pairs at once is faster."""
 
 _AT_ONCE = 1 << 15
@@ -288,28 +288,27 @@ class Pairs:
         cost = np.stack([mean_log_costs(leads.values[:, own], leads.weights_of(own)) for own in places])
         actual, minimum = (cost + cost.T) / (2.0 * math.log(2.0)), np.ones((n_classes, n_classes))
         np.fill_diagonal(actual, 1.0)
-        for i, others in self.metric_groups():
-            if len(others) == 1:
-                least: Any = scores_of(self.sides(i, int(others[0]))).min_cllr()
+        rows_of = [leads.values[:, own] for own in places]
+        for i, j in self._portions():
+            if len(i) == 1:
+                least: Any = scores_of(self.sides(int(i[0]), int(j[0]))).min_cllr()
             else:
-                # Return metrics of a class paired with each of some others, without weights
-                theirs = np.concatenate([leads.values[i, places[k]] for k in others.tolist()])
-                tar = Problems(leads.values[others, places[i]].ravel(), np.full(len(others), leads.lengths[i]))
-                least = min_cllrs(tar, Problems(-theirs, leads.lengths[others]))
-            minimum[i, others] = minimum[others, i] = least
+                tar = np.concatenate([rows_of[own][other] for own, other in zip(i.tolist(), j.tolist(), strict=True)])
+                non = np.concatenate([rows_of[other][own] for own, other in zip(i.tolist(), j.tolist(), strict=True)])
+                least = min_cllrs(Problems(tar, leads.lengths[i]), Problems(-non, leads.lengths[j]))
+            minimum[i, j] = minimum[j, i] = least
         return actual, minimum
 
-    def metric_groups(self) -> Iterator[tuple[int, IntArray]]:
-        """Yield each class with some of the classes before it: small classes together, large classes one by one."""
-        lengths = self.leads.lengths
-        for i in range(1, len(lengths)):
-            n_trials = lengths[:i] + lengths[i]
-            is_small = n_trials <= (_SMALL if self.leads.weights is None else 0)
-            small = np.flatnonzero(is_small)
-            n_portions = min(-(-int(n_trials[small].sum()) // _AT_ONCE), len(small))
-            for others in (*np.array_split(small, max(n_portions, 1)), *np.flatnonzero(~is_small)[:, None]):
-                if len(others):
-                    yield i, others
+    def _portions(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield pairs of classes: small pairs together, if their sizes are similar, and large pairs one by one."""
+        i, j = np.tril_indices(len(self.leads.lengths), -1)
+        n_trials = self.leads.lengths[i] + self.leads.lengths[j]
+        order = np.argsort(n_trials, kind="stable")
+        sizes = n_trials[order]
+        n_large = np.cumsum(sizes > (_SMALL if self.leads.weights is None else 0))
+        group = n_large + np.frexp(sizes)[1] + np.cumsum(sizes) // _AT_ONCE
+        for some in np.split(order, np.flatnonzero(np.diff(group)) + 1):
+            yield i[some], j[some]
 
     def sides(self, i: int, j: int, rows: Sequence[Any] | None = None) -> tuple[Side, Side]:
         """Return the trials of two classes, of which the first is the target; all or some of each class."""

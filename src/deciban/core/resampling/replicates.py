@@ -11,18 +11,20 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import pdtr
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.unit_counts import Table, groups_of_units, sums_of_rows
 from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
 from deciban.errors import InputError, teller
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, FloatPair, IntArray
+
+if TYPE_CHECKING:
+    from deciban.core.resampling.class_sums import ClassMeans
 
 Multipliers = NDArray[np.uint8]
 """Weights of units, (n_units, n_replicates)."""

@@ -129,7 +129,7 @@ _SHARE = 0.02
 """Largest share of all trials in a block; temporary memory is about ten times the size of its scores."""
 
 
-_LEAST_BLOCK = 1 << 15
+_LEAST_BLOCK = 1 << 16
 """Scores of a block that take too little memory for a smaller share."""
 
 
