@@ -407,3 +407,10 @@ def test_measures_for_what_takes_none_are_refused(calibrator):
     scores, is_target, _, quality = of_quality()
     with pytest.raises(InputError, match=rf"^test_quality: {type(calibrator).__name__} takes no"):
         cross_validated(calibrator, scores, is_target, test_quality=quality["test_quality"])
+
+
+def test_a_class_with_one_value_of_the_groups_is_named_with_its_remedy():
+    is_target = np.arange(40) < 10
+    groups = np.where(is_target, "-", [f"a{n % 5}" for n in range(40)])
+    with pytest.raises(InputError, match="All targets have the same value of the groups.*such as speaker"):
+        cross_validated(AffineCalibrator(), np.arange(40.0), is_target, groups=groups, n_folds=4)

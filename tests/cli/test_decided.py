@@ -91,3 +91,9 @@ def test_many_trials_are_counted_to_the_last():
     counts = np.array([[1_234_567, 2], [1, 3]])
     made = _actions_of(DecisionEvaluation("d", "two-class", ("accept", "reject"), ("tar", "non"), counts, {}, ()))
     assert "1,234,567 (100.00 %)" in made.rows[0][1]
+
+
+def test_the_prior_of_two_classes_belongs_to_an_operating_point(run):
+    code, _, err = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--prior", "0.2"])
+    assert code == 2
+    assert "(--dcf 0.2)" in err

@@ -56,6 +56,22 @@ def test_what_is_given_is_shown(files, words, there, missing):
     assert ("dev.txt" in done.stderr) == ("--train" in words)
 
 
+def test_a_calibrated_system_has_its_name_in_the_table_and_on_the_page(files):
+    done = run(files, "eval.txt", "--key", "eval.key", "--model", "model.json")
+    assert "\neval, calibrated  " in done.stdout
+    page = (files / "out.html").read_text()
+    assert "eval, calibrated" in page
+    assert "eval, before calibration" in page
+
+
+def test_notes_are_printed_by_quiet_commands(files):
+    scores = "".join(f"m s{i} {(i < 60) / 2 + i % 7 / 20}\n" for i in range(300))
+    (files / "p.txt").write_text(scores)
+    done = run(files, "p.txt", "--key", "eval.key", "-q")
+    assert done.stdout == ""
+    assert "p: All scores lie in [0, 1]" in done.stderr
+
+
 def test_training_scores_need_as_many_systems(files):
     done = run(files, "eval.txt", "--key", "eval.key", "--train", "dev.txt", *TRAINING)
     assert isinstance(done.exception, InputError)

@@ -224,6 +224,9 @@ def test_rows_are_matched_by_name_in_little_memory(run):
     code, _, err = run("eval a.parquet b.parquet --memory 105MB")
     assert code == 0, err
     assert "300,000 matched · 0 missing · 0 extra · 0 duplicate" in err
+    code, _, err = run("eval a.parquet --memory 105MB")
+    assert code == 0, err
+    assert "300,000 matched · 0 missing · 0 extra · duplicates not checked" in err
 
 
 def test_files_that_a_pattern_names_are_called_by_their_folder(run):

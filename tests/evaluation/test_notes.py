@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deciban import evaluate
-from deciban._validate.arrays import LIKE_PROBABILITIES
+from deciban._validate.arrays import probabilities_note
 from deciban.evaluation import two_class
 from deciban.evaluation.summary import summarize
 from deciban.evaluation.two_class import notes_on
@@ -110,7 +110,7 @@ def test_what_matters_most_comes_first():
 def test_probabilities_are_called_so_in_the_same_words_everywhere(tmp_path):
     rng = np.random.default_rng(3)
     tar, non = rng.beta(5, 2, 200), rng.beta(2, 5, 200)
-    words = LIKE_PROBABILITIES
+    words = probabilities_note()
     assert words in evaluate(tar, non).notes
     assert not any("probabilities" in note for note in evaluate(np.append(tar, 1.01), non).notes)
     assert not any("probabilities" in note for note in evaluate(np.append(tar, np.inf), non).notes)

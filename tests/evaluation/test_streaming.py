@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban.errors import InputError
+from deciban.errors import DecibanWarning, InputError
 from deciban.evaluation import EarlyStopping, ScoreMetric
 
 RNG = np.random.default_rng(1)
@@ -122,6 +122,19 @@ def test_weights_count_like_copies():
 def test_what_is_not_valid_is_refused(call, words):
     with pytest.raises(InputError, match=words):
         call()
+
+
+def test_probabilities_get_one_warning():
+    shares, truth = np.linspace(0.05, 0.95, 100), np.arange(100) > 50
+    metric = ScoreMetric(["eer", "cllr"])
+    metric.update(shares, truth)
+    with pytest.warns(DecibanWarning, match="All scores lie in"):
+        metric.compute()
+    metric.update(shares, truth)
+    metric.compute()  # warnings are errors
+    of_ranks = ScoreMetric("eer")
+    of_ranks.update(shares, truth)
+    assert list(of_ranks.compute()) == ["eer"]
 
 
 def test_training_stops_without_improvement():

@@ -78,7 +78,7 @@ def test_every_kind_of_array_gives_the_same_number(name, convert):
 @pytest.mark.parametrize("name", METRICS)
 def test_labels_and_scores_are_told_from_scores_of_two_classes(name):
     y, score = np.array([1, 0, 1, 0, 0]), np.array([2.5, -1.0, 0.25, 1.5, -3.0])
-    for labels in (y, y.tolist(), y.astype(np.uint8)):
+    for labels in (y, y.tolist(), y.astype(np.uint8), y.astype(float)):
         with pytest.raises(InputError, match=r"^tar: only 0 and 1.*pass non\[tar == 1\], non\[tar == 0\]"):
             METRICS[name](labels, score)
         with pytest.raises(InputError, match=r"^non: only 0 and 1.*pass tar\[non == 1\], tar\[non == 0\]"):

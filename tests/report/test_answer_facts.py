@@ -34,7 +34,7 @@ def test_many_classes_are_off_by_what_was_done_to_them():
     assert facts_of(sound).scale == pytest.approx(1.0, abs=0.15)
     assert facts_of(evaluate_classes(8.0 * scores, label)).scale == pytest.approx(0.25, rel=0.15)
     pushed = evaluate_classes(2.0 * scores + [0, 0, 4.0, 0], label, classes=list("abcd"))
-    assert facts_of(pushed).leaning.startswith("favour c, by ")
+    assert facts_of(pushed).leaning.startswith("favour class 'c', by ")
     assert not facts_of(sound).leaning
 
 
@@ -60,7 +60,7 @@ def test_weak_classes_and_confusions_are_named():
     scores[label == 2, 1] += 5.0
     said = " ".join(facts_of(evaluate_classes(scores, label, classes=list("abcd"))).weak_spots)
     assert "Highest error rates: c (" in said
-    assert "is c with b:" in said
+    assert "c decided as b:" in said
 
 
 def test_what_is_scarce():
@@ -70,7 +70,7 @@ def test_what_is_scarce():
     assert facts_of(evaluate(TAR, NON, operating_points=[0.5])).scarce == ()
     scores, label = logits(n=100)
     assert facts_of(evaluate_classes(scores, label, classes=list("abcd"))).scarce[0] == (
-        "There are fewer than 30 trials of a, b, c and 1 more."
+        "There are fewer than 30 segments of a, b, c and 1 more."
     )
 
 

@@ -5,7 +5,8 @@ import pytest
 import deciban
 from deciban.errors import InputError
 from deciban.evaluation import Results, evaluate
-from deciban.report.cards import linked, note_of, require_link, with_navigation
+from deciban.report.answers import APART, CALIBRATED, FAILS, Answer
+from deciban.report.cards import cards_of, linked, note_of, require_link, with_navigation
 from deciban.report.files import render_page
 from deciban.report.tables import Page
 
@@ -18,6 +19,25 @@ def test_html_and_scripts_of_a_note_are_text():
     assert "<script>alert" not in page
     assert 'href="javascript' not in page
     assert "<img" not in str(note_of("![x](https://host/x.png)"))
+
+
+def test_a_card_names_its_problem():
+    one = evaluate([1.0, 2.0, 3.0], [0.0, -1.0, 1.5], name="A")
+    answers = [
+        Answer(question, verdict, mood, ())
+        for question, verdict, mood in (
+            (APART, "well", "good"),
+            (CALIBRATED, "yes", "good"),
+            (FAILS, "at some priors", "bad"),
+            ("What next?", "use it", "good"),
+        )
+    ]
+    (card,) = cards_of([(one, "#000", answers)])
+    assert card.mood == "bad"
+    assert card.sentence.endswith(". At some priors, decisions cost more than ignoring the scores.")
+    (card,) = cards_of([(one, "#000", [answers[0], answers[3]])])
+    assert card.mood == "good"
+    assert "calibrat" not in card.sentence
 
 
 def test_every_section_with_a_heading_has_a_link():

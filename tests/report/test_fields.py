@@ -27,3 +27,4 @@ def test_a_page_has_the_numbers_of_the_field(field, file, preset, headings, tmp_
         assert f"{found.systems[0].curves.pav.deviation:.3f}" in section
     else:
         assert f"{found.systems[0].requested.rates_at[0].errors.n_miss} of 450" in section
+    assert ("Is it calibrated?" in page) == (preset == "forensic")

@@ -288,7 +288,7 @@ def test_any_order_and_any_words_give_the_same(here, run):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        ("cm19.txt --asv asv19.txt", "name the edition. Protocols with these metrics: asvspoof2019"),
+        ("cm19.txt --asv asv19.txt", "needs one of the protocols asvspoof2019, asvspoof2021, asvspoof5. Protocols of"),
         ("cm19.txt --asv asv19.txt --preset sre12", "sre12 has no metrics of spoofing"),
         ("cm19.txt --asv cm21.txt --preset asvspoof2019", "does not have the labels target, nontarget and spoof"),
         ("cm19.txt --asv cm19.txt --preset asvspoof2019", "must have trials of targets, non-targets and spoofs"),

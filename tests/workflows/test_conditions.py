@@ -444,7 +444,7 @@ def test_what_files_say_of_names(tmp_path):
         (["gender", ""], "a column without a name"),
         ("speaker,duration", "make .* conditions .*at most 1,000"),
         ("=file", "SIDE=FILE"),
-        ("gender+x", "no trial has 'x' in column 'gender'; its values are f, m"),
+        ("gender+x", "no trial has 'x' in column 'gender'; its values are f, m. --by gender is enough if"),
         ("gender+", "no trial has no value in column 'gender'"),
         ("one+a", "all trials have 'a' in column 'one'.*no condition is left"),
         ("+f", "COLUMN.VALUE"),

@@ -1,11 +1,16 @@
 """Thresholds that are chosen on other trials."""
 
 import math
+import re
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+import deciban
 from deciban import InputError, evaluate_files, metrics
+from deciban.cli.evaluate import eval_command
+from deciban.io.demos import write_field_demo
 
 RNG = np.random.default_rng(5)
 POINTS = [0.1, (0.5, 1, 3)]
@@ -140,3 +145,15 @@ def test_many_classes_have_no_such_threshold(tmp_path):
         evaluate_files(path, threshold_from=path)
     with pytest.raises(InputError, match="fnmr_at: for two-class scores"):
         evaluate_files(path, fnmr_at=[0.1])
+
+
+def test_protocols_with_limits_of_rates_accept_other_limits_and_thresholds(tmp_path, monkeypatch):
+    write_field_demo(tmp_path, "biometrics")
+    monkeypatch.chdir(tmp_path)
+    path = "faces.csv"
+    found = deciban.evaluate_files(path, preset="iso19795", threshold_from=path, intervals=False)
+    assert found.primaries[0].value == found.systems[0].requested.rates_at[0].rate
+    assert found.systems[0].requested.at_thresholds
+    done = CliRunner().invoke(eval_command, [path, "--preset", "iso19795", "--fnmr-at", "0.02", "--no-intervals", "-q"])
+    assert done.exit_code == 0, done.output
+    assert re.findall(r"(?m)^faces +([\d.]+) %", done.stdout)[:3] == ["2", "1", "0.1"]

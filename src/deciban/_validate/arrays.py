@@ -46,14 +46,16 @@ def refuse_labels(label: AnyArray, name: str, score: ScoreArray, other: str) -> 
     Raises
     ------
     InputError
-        If ``label`` contains only the integers 0 and 1, ``score`` has the same length, and some scores are fractions.
+        If ``label`` contains only 0 and 1, ``score`` has the same length, and some scores are fractions. Floats are
+        scores if there are fewer than five.
     """
-    if label.dtype.kind not in "iu" or len(label) != len(score) or label.min() != 0 or label.max() != 1:
+    few = label.dtype.kind == "f" and len(label) < 5
+    if few or len(label) != len(score) or label.min() != 0 or label.max() != 1 or not np.isin(label, (0, 1)).all():
         return
     if np.any(score != np.rint(score)):
         raise InputError(
             f"{name}: only 0 and 1, as many as there are scores in {other}: labels of the same trials? Both arguments "
-            f"must be scores: pass {other}[{name} == 1], {other}[{name} == 0] as arrays; or use floats for real scores."
+            f"must be scores: pass {other}[{name} == 1], {other}[{name} == 0] as arrays."
         )
 
 

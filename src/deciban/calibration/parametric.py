@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 _FINITE = {"type": "number"}
 
 
+def reversed_note() -> str:
+    """Return the end of the warning about a decreasing map."""
+    return (
+        f"higher scores favour non-targets. For distances, {either('negate the scores', 'pass --negate')}. If the "
+        f"labels are exchanged, correct {either('them', 'the key or --labels')}; do not negate the scores"
+    )
+
+
 class AffineCalibrator(TrainedByRule, Calibrator):
     """Log-likelihood ratio ``scale * score + offset`` (Bruemmer and Doddington 2013, eq. 16).
 
@@ -108,10 +116,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         if self.scale_ == 0.0:
             words = "the best scale is 0: the scores do not separate targets from non-targets"
         elif self.scale_ < 0.0:
-            words = (
-                f"the best scale is {self.scale_:.3g}: larger scores favour non-targets. If they are distances, or "
-                "the labels are exchanged, negate the scores first"
-            )
+            words = f"the best scale is {self.scale_:.3g}: {reversed_note()}"
         else:
             return results_of(fit)
         warn(f"{self.warning_name or type(self).__name__}: {words}.")
@@ -320,9 +325,9 @@ class BetaCalibrator(TrainedByRule, Calibrator):
             raise TrialError(
                 f"scores: {len(outside)} of {len(values)} are not probabilities, the first ",
                 int(outside[0]),
-                f": {values[outside[0]]:g}. Probabilities are in [0, 1], and are not converted before (leave out "
-                f"{option('probabilities')}). For log odds pass {option(scores='log_odds')}; for other scores use "
-                f"{either('AffineCalibrator', '--method affine')}.",
+                f": {values[outside[0]]:g}. Beta calibration takes probabilities in [0, 1] as they are: leave out "
+                f"{option('probabilities')}, which converts them. For log odds pass {option(scores='log_odds')}; for "
+                f"other scores use {either('AffineCalibrator', '--method affine')}.",
             )
         with np.errstate(divide="ignore"):
             return [np.log(values), -np.log1p(-values)]
@@ -541,10 +546,7 @@ class GaussianCalibrator(Calibrator):
     def _warn(self, ends: FloatArray) -> None:
         slopes = self._slopes(ends)
         if not np.any(slopes > 0.0):
-            words = (
-                "the llr does not increase with the score: larger scores favour non-targets here. If they are "
-                "distances, or the labels are exchanged, negate the scores first"
-            )
+            words = f"the llr does not increase with the score: {reversed_note()}"
         elif np.any(slopes < 0.0):
             where = "largest" if slopes[1] < 0.0 else "lowest"
             words = (

@@ -289,6 +289,7 @@ def report_command(
     from deciban.io.source import single_files
     from deciban.io.writing import target_name
     from deciban.report.files import ReportRequest, write_report
+    from deciban.report.tables import named_calibrated
     from deciban.workflows.inputs import opened
 
     if cross_validate is not None and not given["select"]:
@@ -311,11 +312,14 @@ def report_command(
         print_messages(done.results.messages, quiet=quiet)
         if done.train is not None:
             print_messages(("training", *done.train.messages), quiet=quiet)
+        found = named_calibrated(done.results, done.results.before)
+        if quiet:
+            print_messages(found.note_lines)
         if shown.as_json:
             print_json(done.to_dict(), files={**request.roles, "units": about.how_sure.files, "output": [output]})
         elif not quiet:
             on = tables.console(shown.table_style, stderr=str(output) == "-")
-            tables.print_results(done.results, on, all_classes=shown.all_classes)
+            tables.print_results(found, on, all_classes=shown.all_classes)
             click.echo(f"wrote {target_name(output)}", err=str(output) == "-")
 
     if not watch:

@@ -158,6 +158,7 @@ def main() -> None:
         with listening(), _stopping(), command_spelling(), _answering(), warnings.catch_warnings():
             warnings.simplefilter("always", DecibanWarning)
             warnings.showwarning = _warn
+            _WARNED.clear()
             code = _deciban(prog_name="deciban", standalone_mode=False)
             sys.stdout.flush()
             sys.exit(code if isinstance(code, int) else 0)
@@ -250,9 +251,15 @@ _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDI
 
 
 def _warn(message: Warning | str, category: type[Warning], *_where: Any, **_more: Any) -> None:
-    """Print a deciban warning without its line of code; ignore warnings for programmers."""
-    if issubclass(category, DecibanWarning):
-        click.echo(f"warning: {one_line(str(message))}", err=True)
+    """Print a deciban warning once, without its line of code; ignore warnings for programmers."""
+    words = one_line(str(message))
+    if issubclass(category, DecibanWarning) and words not in _WARNED:
+        _WARNED.add(words)
+        click.echo(f"warning: {words}", err=True)
+
+
+_WARNED = set[str]()
+"""Warnings that this command has printed."""
 
 
 def _fail(message: str, code: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 import shlex
 import tomllib
 from collections import defaultdict

@@ -556,9 +556,15 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = 
     ('<0.001', '<0.001')
     >>> bounds_in_words(Estimate(0.518, 0.026, 100).interval()), bounds_in_words(Estimate(151.0, 40.0, 100).interval())
     (('0.47', '0.57'), ('89', '255'))
+    >>> difference = Interval(-0.06, -0.12, -0.0048, 0.03, None, 0.95, 100, "by hand")
+    >>> noise = Interval(1e-16, -1.1e-12, 1.3e-12, 6e-13, None, 0.95, 100, "by hand")
+    >>> bounds_in_words(difference), bounds_in_words(noise)
+    (('-0.12', '-0.005'), ('0', '0'))
     """
     scale = 100.0 if in_percent else 1.0
     low, high = scale * found.low, scale * found.high
+    if not beside and max(abs(low), abs(high)) < ROUNDING:
+        return "0", "0"
     width = high - low
     if not 0.0 < width < math.inf or max(abs(low), abs(high)) >= 1e6:
         return f"{low:z.4g}", f"{high:z.4g}"
@@ -568,9 +574,13 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = 
     most = _decimals(beside)
     while digits < (_MOST_DIGITS if most is None else most) and not _holds(scale * found.estimate, low, high, digits):
         digits += 1
-    if most is None or digits <= most:
-        return f"{low:z.{digits}f}", f"{high:z.{digits}f}"
-    return _no_false_zero(low, most), _no_false_zero(high, most)
+    if most is not None and digits > most:
+        return _no_false_zero(low, most), _no_false_zero(high, most)
+    own = [digits, digits]
+    if most is None:  # a bound of a difference that excludes 0 is not written as 0
+        first = [0 if abs(one) < ROUNDING else -math.floor(math.log10(abs(one))) for one in (low, high)]
+        own = [max(digits, min(_MOST_DIGITS, one)) for one in first]
+    return f"{low:z.{own[0]}f}", f"{high:z.{own[1]}f}"
 
 
 def in_more_digits(found: Interval, text: str, ends: Sequence[str], *, in_percent: bool) -> tuple[str, str, str]:
@@ -593,6 +603,9 @@ def in_more_digits(found: Interval, text: str, ends: Sequence[str], *, in_percen
 
 
 _MOST_DIGITS = 6
+
+ROUNDING = 1e-10
+"""Differences below this are due to rounding."""
 
 
 def _holds(estimate: float, low: float, high: float, digits: int) -> bool:

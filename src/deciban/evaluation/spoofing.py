@@ -161,11 +161,20 @@ class Edition:
         if plan is None or not about:
             from deciban.evaluation.preset_table import presets
 
-            names = ", ".join(name for name, one in presets().items() if one.spoofing)
-            got = "name the edition" if plan is None else f"{plan.name} has no metrics of spoofing"
-            raise InputError(f"preset: {got}. Protocols with these metrics: {names}.")
+            known = [cls.of(one) for one in presets().values() if one.spoofing]
+            first, others = (", ".join(one.plan.name for one in known if one.has_asv is has) for has in (True, False))
+            got = "" if plan is None else f"{plan.name} has no metrics of spoofing; "
+            raise InputError(
+                f"preset: {got}a verifier ({option(asv=...)}) needs one of the protocols {first}. Protocols of "
+                f"spoofing without a verifier: {others}."
+            )
         listed = {name: tuple(about.get(name, ())) for name in ("countermeasure", "tandem", "single_score")}
         return cls(plan, about["t_dcf"], about["a_dcf"], **listed)
+
+    @property
+    def has_asv(self) -> bool:
+        """True if the protocol has metrics of a countermeasure with a verifier."""
+        return bool({*self.countermeasure, *self.tandem} & {*OF_VERIFIER, *OF_ITS_SCORES})
 
     def weights(self, errors: AsvErrors) -> TDcfWeights:
         """Return the weights of the errors of a countermeasure."""

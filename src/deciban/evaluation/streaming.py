@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from scipy.special import logit
 
 from deciban._validate import arrays as _validate
+from deciban._validate.arrays import probabilities_note
 from deciban.core.ranks.operating import PointLike
-from deciban.errors import InputError
-from deciban.evaluation.metrics import METRICS, key_among, keys_of
+from deciban.errors import InputError, warn
+from deciban.evaluation.metrics import METRICS, key_among, keys_of, metric_of
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassMetrics, merged, summarize
 from deciban.evaluation.two_class import evaluation_of
@@ -80,7 +81,7 @@ class ScoreMetric:
         known = keys_of(METRICS, "two-class", {"point": len(self.requested.operating_points)})
         self._keys = [key_among(known, name, "the scores", "metrics") for name in self.metrics]
         self.shift = 0.0 if prior is None else -float(logit(_validate.fraction(prior, "prior", "It is inside (0, 1)")))
-        self.summaries, self._forgets = list[Summary](), False
+        self.summaries, self._forgets, self._warned = list[Summary](), False, False
 
     def reset(self) -> None:
         """Forget all batches."""
@@ -185,6 +186,10 @@ class ScoreMetric:
             raise
         if predictions is not None or self._forgets:
             self.reset()
+        needs_llrs = any(metric_of(key).needs_llrs for key in self._keys)
+        if needs_llrs and not self._warned and probabilities_note() in found.notes:
+            self._warned = True
+            warn(probabilities_note())
         return {name: float(found.value(key)) for name, key in zip(self.metrics, self._keys, strict=True)}
 
     def __call__(self, prediction: Any) -> dict[str, float]:

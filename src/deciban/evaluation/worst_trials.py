@@ -14,7 +14,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, option
 from deciban.evaluation.one_system import plain
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Weights
+from deciban.types import AnyArray, Axis, BoolArray, FloatArray, IntArray, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,15 @@ class WorstTrials:
         return found
 
 
-def headings_of(one: WorstTrials, classes: Sequence[str]) -> list[str]:
+def headings_of(one: WorstTrials, classes: Sequence[str], axis: Axis = "nats") -> list[str]:
     """Return the headings for a table of `rows_of`; multiclass tables have a column for the decision."""
-    return [*one.sides, "class", *(["taken for"] if classes else []), "llr", "cost"]
+    llr = "log10 LR" if axis == "log10" else "llr"
+    return [*one.sides, "class", *(["taken for"] if classes else []), llr, "cost"]
 
 
-def rows_of(one: WorstTrials, classes: Sequence[str], write: Callable[[float], str]) -> list[tuple[str, ...]]:
+def rows_of(
+    one: WorstTrials, classes: Sequence[str], write: Callable[[float], str], axis: Axis = "nats"
+) -> list[tuple[str, ...]]:
     """Return the rows of the table; their last two cells are the llr, for two classes as in files, and the cost.
 
     Parameters
@@ -91,13 +94,16 @@ def rows_of(one: WorstTrials, classes: Sequence[str], write: Callable[[float], s
         Empty for targets and non-targets.
     write : function
         Converts a number to text.
+    axis : {"nats", "log10"}
+        Unit of the llr.
     """
+    unit = math.log(10.0) if axis == "log10" else 1.0
     return [
         (
             *row.names,
             row.truth,
             *([row.taken_for] if classes else []),
-            write(row.llr if classes or row.truth == "target" else -row.llr),
+            write((row.llr if classes or row.truth == "target" else -row.llr) / unit),
             write(row.cost),
         )
         for row in one.trials

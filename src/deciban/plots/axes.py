@@ -36,6 +36,7 @@ LABELS = {
     "Score": ("Score (log10 likelihood ratio)", 1 / math.log(10)),
     "Score (log-likelihood ratio in nats)": ("Score (log10 likelihood ratio)", 1 / math.log(10)),
     "Log-likelihood ratio after PAV (nats)": ("log10 likelihood ratio after PAV", 1 / math.log(10)),
+    "Log-likelihood ratio (nats)": ("log10 likelihood ratio", 1 / math.log(10)),
     "Prior log odds (nats)": ("Prior log10 odds", 1 / math.log(10)),
     "Density (per unit of score)": ("Density (per unit of log10 likelihood ratio)", math.log(10)),
 }

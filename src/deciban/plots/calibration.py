@@ -337,7 +337,10 @@ def calibration_map(
     points = () if result is None else result.operating_points
     canvas.mark_points({point.threshold for point in points}, "Bayes threshold", across=True)
     label = "Log-likelihood ratio before (nats)" if result is None else "Score"
-    return canvas.finish(label, "Log-likelihood ratio (nats)")
+    canvas.finish(label, "Log-likelihood ratio (nats)")
+    if result is not None and result.axis == "log10":
+        axes.write_in_log10(ax.yaxis, "Log-likelihood ratio (nats)")
+    return ax
 
 
 def _reach_of_maps(calibrators: Iterable[Calibrator]) -> tuple[axes.Ends, axes.Ends]:

@@ -263,7 +263,7 @@ def _favoured(one: ClassEvaluation) -> str:
         return ""
     least = int(np.argmin(found.offset))
     shift = -float(found.offset[least]) / found.scale
-    return f"favour {one.classes[least]}, by {number(shift, 1)} nats" if shift >= 0.1 else ""
+    return f"favour class {one.classes[least]!r}, by {number(shift, 1)} nats" if shift >= 0.1 else ""
 
 
 def _confused(one: ClassEvaluation) -> tuple[str, ...]:
@@ -275,8 +275,8 @@ def _confused(one: ClassEvaluation) -> tuple[str, ...]:
         named = ", ".join(f"{name} ({sure(percent(rate), one, ('class_error_rates', name))})" for rate, name in worst)
         said.append(f"Highest error rates: {named}.")
     for name, other, n, share in one.frequent_confusions(1):
-        trials = counted(int(n), "trial") if n == int(n) else f"{count(n)} trials"
-        said.append(f"The most frequent confusion is {name} with {other}: {trials}, {percent(share)} of the class.")
+        segments = counted(int(n), "segment") if n == int(n) else f"{count(n)} segments"
+        said.append(f"Most frequent confusion: {name} decided as {other}: {segments}, {percent(share)} of the class.")
     return tuple(said)
 
 
@@ -284,7 +284,7 @@ def _scarce_classes(one: ClassEvaluation) -> tuple[str, ...]:
     few = [name for name, n in zip(one.classes, one.counts.tolist(), strict=True) if n < FEW_ERRORS]
     n_errors, said = float(one.confusion.sum() - np.trace(one.confusion)), list[str]()
     if few:
-        said.append(f"There are fewer than {FEW_ERRORS} trials of {some_of(few)}.")
+        said.append(f"There are fewer than {FEW_ERRORS} segments of {some_of(few)}.")
     if n_errors < FEW_ERRORS:
         said.append(f"There are {count(n_errors)} errors, fewer than {FEW_ERRORS}: the error rate is rough.")
     errors = one.confusion.sum(axis=1) - np.diagonal(one.confusion)
@@ -389,7 +389,7 @@ def apart(facts: SystemFacts) -> Answer:
         verdict, mood = _TOO_FEW, "unknown"
     words = (
         f"With ideal calibration, its scores would deliver {number(held, 2)} of the {_bits(facts.reference)} needed to "
-        f"tell {facts.apart} at equal priors."
+        f"tell {facts.apart}{'' if facts.main_metric == 'EER' else ' apart'} at equal priors."
     )
     return Answer(APART, verdict, mood, (words, *facts.errors))
 
@@ -406,7 +406,7 @@ def calibrated(facts: SystemFacts) -> Answer:
     if math.isnan(facts.min_cllr):
         return Answer(CALIBRATED, "unknown", "unknown", (f"{cost}; its minimum is unknown.",))
     verdict, mood, more = _judged(facts, lost := max(facts.cllr - facts.min_cllr, 0.0))
-    return Answer(CALIBRATED, verdict, mood, (f"{cost}, {number(lost)} of it due to bad calibration.", *more))
+    return Answer(CALIBRATED, verdict, mood, (f"{cost}; {number(lost)} of it is calibration loss.", *more))
 
 
 def _judged(facts: SystemFacts, lost: float) -> tuple[str, Mood, tuple[str, ...]]:
@@ -417,7 +417,7 @@ def _judged(facts: SystemFacts, lost: float) -> tuple[str, Mood, tuple[str, ...]
     if lost <= _FINE * cllr or lost <= _FINE_OF_HELD * held:
         return "yes", "good", ()
     if _is_chance(facts):
-        more = ("A scale and an offset would improve it only as much as chance explains.",)
+        more = ("That is no more than chance explains.",)
         return (_TOO_FEW, "unknown", more) if facts.are_too_few else (_SO_FAR, "good", more)
     if lost <= _SLIGHT * cllr or lost <= _SLIGHT_OF_HELD * held:
         return "nearly", "fair", _how(facts)
@@ -463,7 +463,7 @@ def _off_scale(scale: float) -> str:
     """Return how many times scores are too extreme or too weak; empty if the best scale is nearly 1."""
     factor = max(scale, 1.0 / scale)
     words = f"{factor:.0f} times" if factor >= 99.5 else f"{factor:.2g} times"
-    return "" if _SURE <= scale <= _CAUTIOUS else f"{words} too {'extreme' if scale < 1.0 else 'weak'}"
+    return "" if _SURE <= scale <= _CAUTIOUS else f"{words} too {'extreme' if scale < 1.0 else 'close to 0'}"
 
 
 def fails(facts: SystemFacts) -> Answer:
@@ -510,7 +510,7 @@ def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
         words = "Check the sign of the scores, which label means target, and the order of classes and columns."
         return Answer(NEXT, "check the input", "bad", (words,))
     steps, verdicts = list[str](), list[str]()
-    if moods[CALIBRATED] in ("bad", "fair"):
+    if moods.get(CALIBRATED) in ("bad", "fair"):
         verdicts.append(f"{facts.before}calibrate")
         words = f"{facts.before}calibrate on other trials of the same kind (deciban calibrate), and evaluate again."
         steps.append(f"{words[0].upper()}{words[1:]}")
@@ -522,10 +522,17 @@ def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
         steps.append(f"Give the speakers or other units of the trials ({option(units=...)}) for intervals of metrics.")
     if facts.are_too_few or (facts.n_units is not None and moods[ENOUGH] in ("bad", "fair")):
         verdicts.append("collect more")
-        steps.append("Collect more speakers and trials (deciban plan shows how many), or quote the metrics as rough.")
+        units = "subjects" if facts.noun == "subject" else "speakers"
+        steps.append(f"Collect more {units} and trials (deciban plan shows how many), or quote the metrics as rough.")
+    if not steps and CALIBRATED not in moods:
+        return Answer(NEXT, "use it", "good", ("The error rates are known well enough.",))
     if not steps:
-        return Answer(NEXT, "use it", "good", (f"The metrics support using it at {facts.points}.",))
-    return Answer(NEXT, " and ".join(verdicts), "fair", tuple(steps))
+        words = f"No calibration is needed. At {facts.points}, decisions cost less than ignoring the scores."
+        if moods[FAILS] == "bad":
+            words = "No calibration is needed. Use it at priors where decisions cost less than ignoring the scores."
+        return Answer(NEXT, "use it", "good", (words,))
+    numbered = [f"{k}. {step}" for k, step in enumerate(steps, 1)] if len(steps) > 1 else steps
+    return Answer(NEXT, " and ".join(verdicts), "fair", tuple(numbered))
 
 
 _SEPARATES = {
@@ -565,7 +572,7 @@ def verdict(one: Any, *, with_calibration: bool = True) -> str:
     separation = apart(facts)
     if separation.mood == "bad" and facts.is_reversed:
         return f"{one.name}: scores favour the wrong class: see the note on their sign."
-    words = _SEPARATES.get(separation.verdict, "separates {} to an unknown degree").format(facts.apart)
+    words = _SEPARATES.get(separation.verdict, "its separation is not known").format(facts.apart)
     digits = ".0f" if rate >= 0.0995 else ".2g"
     measure = f"{facts.main_metric} {100 * rate:{digits}} %"
     if one.kind == "classes" and facts.is_far_off:  # decisions are wrong by calibration, too
@@ -586,11 +593,12 @@ def _calibration_in_words(one: Any, facts: SystemFacts, fault: str) -> str:
         facts = facts_of(one)
     mood = calibrated(facts).mood
     if mood in ("good", "unknown"):
-        fine = "shows no fault of calibration on these trials" if facts.scarce else "is well calibrated"
+        fine = "shows no calibration problem" if facts.scarce else "is well calibrated"
         return f"and {fine}" if mood == "good" else "and its calibration is not known"
     has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
-    front = f"and is nearly calibrated, {fault}" if mood == "fair" and has_scale else fault
-    return f"{front} {_fault(facts, scores)}: calibrate"
+    if mood == "fair" and has_scale:
+        return f"and its calibration can be improved ({_fault(facts, scores)}): calibrate"
+    return f"{fault} {_fault(facts, scores)}: calibrate"
 
 
 def _fault(facts: SystemFacts, scores: str) -> str:
@@ -607,7 +615,7 @@ QUESTIONS = (apart, calibrated, fails, enough)
 """The first four questions; the last one follows from their answers."""
 
 
-def in_words(one: Any) -> tuple[Answer, ...]:
+def in_words(one: Any, *, with_calibration: bool = True) -> tuple[Answer, ...]:
     """Answer five questions about one system from its metrics.
 
     Does it separate the classes, is it calibrated, where does it fail, is there enough data, and what next?
@@ -615,6 +623,8 @@ def in_words(one: Any) -> tuple[Answer, ...]:
     Parameters
     ----------
     one : Evaluation or ClassEvaluation
+    with_calibration : bool
+        False for error rates alone: the questions about calibration and decisions are left out.
 
     Returns
     -------
@@ -631,7 +641,7 @@ def in_words(one: Any) -> tuple[Answer, ...]:
     ('Is it calibrated?', 'no')
     """
     facts = facts_of(one)
-    answers = [ask(facts) for ask in QUESTIONS]
+    answers = [ask(facts) for ask in (QUESTIONS if with_calibration else (apart, enough))]
     return (*answers, next_steps(facts, answers))
 
 

@@ -29,8 +29,8 @@ from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.one_system import shown_interval
 from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results
-from deciban.report.answers import Answer, verdict
-from deciban.report.tables import CORRECTED, capitalize_first, metrics_in_words
+from deciban.report.answers import APART, CALIBRATED, FAILS, Answer, verdict
+from deciban.report.tables import BEFORE, CORRECTED, capitalize_first, metrics_in_words
 from deciban.tables.error_rates import field_tables, spoofing_tables
 from deciban.tables.text import condition_rows, condition_table
 from deciban.tables.writers import MINUS, MISSING, Table, count, number, percent, sure, typeset
@@ -155,13 +155,18 @@ def cards_of(
     official, eer = ({}, "EER") if spoofing is None else (spoofing.eers, f"EER of {spoofing.edition.plan.name}")
     cards = []
     for one, color, answers in answered:
+        moods = {answer.question: answer.mood for answer in answers if answer.question in (APART, CALIBRATED, FAILS)}
+        sentence = _for_card(verdict(one, with_calibration=CALIBRATED in moods), one.name)
+        if [name for name, mood in moods.items() if mood == "bad"] == [FAILS]:
+            where = capitalize_first(answers[list(moods).index(FAILS)].verdict)
+            sentence = f"{sentence} {where}, decisions cost more than ignoring the scores."
         value, key = (one.error_rate, main) if main == "error_rate" else one.quoted_eer
         cards.append(
             Card(
                 name=one.name,
                 color=color,
-                mood=min((answer.mood for answer in answers[:3]), key=list(_MOODS).index),
-                sentence=_for_card(verdict(one), one.name),
+                mood=min(moods.values(), key=list(_MOODS).index),
+                sentence=sentence,
                 short=answers[-1].verdict.partition(", ")[0],
                 metric="Error rate" if main == "error_rate" else eer,
                 value=official.get(one.name) or sure(percent(value), one, key),
@@ -376,8 +381,8 @@ def comparison_of(results: Results[Any], before: Results[Any] | None) -> Compari
     """Compare the systems of a page, or one system before and after calibration; None if this is impossible."""
     systems = results.systems
     if before is not None and len(before.systems) == len(systems) == 1:
-        named = [f"{one.name}, {when}" for one, when in ((before.systems[0], "before"), (systems[0], "after"))]
         systems = (before.systems[0], systems[0])
+        named = [f"{one.name}{end}" for one, end in zip(systems, (BEFORE, ", calibrated"), strict=True)]
     else:
         named = names_apart([one.name for one in systems], ())
     if len(systems) < 2 or not all(one.uncertainty is not None and one.uncertainty.influences for one in systems):

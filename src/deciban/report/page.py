@@ -25,6 +25,7 @@ from deciban.report.answers import in_words
 from deciban.report.live import ROOM, as_script_data, condition_data, live_data
 from deciban.report.scripts import chart_style, picture, policy, scripts_for, style
 from deciban.report.tables import date_written
+from deciban.tables.text import leads_with_rates
 from deciban.tables.writers import MISSING, count, number, percent, sure, typeset
 
 if TYPE_CHECKING:
@@ -105,13 +106,15 @@ def filled(
     results, train, model = page.results, page.train, page.model
     worst = [one for shown in (results.before, results) if shown for one in shown.worst]
     scripts = scripts_for(known)
-    answers = [(one, color, in_words(one)) for one, color in systems]
+    judged = not leads_with_rates(results)
+    answers = [(one, color, in_words(one, with_calibration=judged)) for one, color in systems]
     n_before = len(results.before.worst) if results.before else 0
+    axis: Any = getattr(results.systems[0], "axis", "nats")
     tables_of_worst = [
         (
             one.system,
-            headings_of(one, results.classes),
-            list(zip(rows_of(one, results.classes, number), one.trials, strict=True)),
+            headings_of(one, results.classes, axis),
+            list(zip(rows_of(one, results.classes, number, axis), one.trials, strict=True)),
             "before" if k < n_before else "",
         )
         for k, one in enumerate(worst)

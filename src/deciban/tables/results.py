@@ -514,10 +514,11 @@ def print_worst(results: Any, out: Console) -> None:
     for one in results.worst:
         out.print("")
         say(out, f"most misleading trials of {one.system}: least evidence for their class", "bold")
-        headings = headings_of(one, results.classes)
-        rows = rows_of(one, results.classes, number)
-        what = "llr of the class against the others" if results.classes else "llr"
-        words = f"{what} in nats, cost in bits"
+        axis: Any = getattr(results.systems[0], "axis", "nats")
+        headings = headings_of(one, results.classes, axis)
+        rows = rows_of(one, results.classes, number, axis)
+        words = "llr of the class against the others in nats" if results.classes else "llr in nats"
+        words = f"{'likelihood ratio as log10' if axis == 'log10' else words}, cost in bits"
         out.print(table(headings, rows, prose=tuple(range(len(headings) - 2)), caption=words))
 
 

@@ -73,8 +73,6 @@ def evaluate_source(
     FormatError, InputError, OSError
         If reading fails, or a request needs all trials in memory.
     """
-    from deciban.workflows.units import units_of_source
-
     say, found = progress or (lambda _words: None), list[Any]()
     by_condition, primaries, said = list[Any](), list[Any](), tuple[Message, ...]()
     worst = list[WorstTrials]()
@@ -83,10 +81,7 @@ def evaluate_source(
         kind.require_trials(source.batch.truth, source.classes)
     with options.scale.engine() as engine:
         engine.make_room(source, options.scale.n_bytes)
-        if units is None:
-            units = units_of_source(source, engine, options.how_sure, kind)
-        else:
-            units = replace(units, source=source, engine=engine)
+        units = replace(units, source=source, engine=engine) if units else _units_of(source, engine, options, kind)
         source = whole = units.source
         most = number_of_worst(options.worst, source)
         if most:
@@ -118,12 +113,20 @@ def evaluate_source(
     return Results(tuple(found), report, messages, **more)
 
 
+def _units_of(source: TrialSource, engine: Engine, options: Options, kind: AnyKind) -> UnitsOfSource:
+    """Return the units of a source; presets with false-match rates call speakers subjects."""
+    from deciban.workflows.units import units_of_source  # not needed if units are known
+
+    units = units_of_source(source, engine, options.how_sure, kind)
+    return units.with_subjects() if options.plan is not None and options.plan.false_match_rates else units
+
+
 def _report_on_batches(source: TrialSource, options: Options, kind: AnyKind, found: Sequence[Any]) -> JoinReport:
     """Return the number of evaluated trials, for sources without a join."""
     n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weighted counts are no numbers
     chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of excluded trials
-    return JoinReport(n_trials, 0, extra, 0)
+    return JoinReport(n_trials, 0, extra, 0, compared=False)
 
 
 def _messages_on_batches(
@@ -289,7 +292,7 @@ def _chosen_thresholds(
     others = opened(inputs.paths_of(scores, name="threshold_from"), key, other).as_source(other, progress)
     _require_same(others.systems, source.systems)
     metrics = MetricOptions(operating_points=wanted.operating_points)
-    quick = replace(other, metrics=metrics, how_sure=UncertaintyOptions(intervals=False, optimism=False))
+    quick = replace(other, plan=None, metrics=metrics, how_sure=UncertaintyOptions(intervals=False, optimism=False))
     results = evaluate_source(others, quick, progress)
     said = Message("note", "", "thresholds are chosen on the trials of the following files")
     given = wanted.at_thresholds or {}

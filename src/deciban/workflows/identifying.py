@@ -13,6 +13,7 @@ from deciban.biometrics import Cmc, IdentificationRate
 from deciban.biometrics.identification import checked_limits, cmc_of, dir_fpir_of, searched
 from deciban.core.resampling.units import connected
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, as_message, counted, either, option
+from deciban.evaluation.uncertainty import FEWEST_EXPECTED
 from deciban.io.recognition import readable_as
 from deciban.memory import free_memory
 from deciban.trials import Key, Scores, Trials
@@ -201,6 +202,15 @@ def identifications_of(
     messages.append(Message("search", "", f"{words} of {counted(first.cmc.n_subjects, 'subject')}"))
     if not first.open_set:
         messages.append(Message("note", "", "every probe has a mate, so there is no FPIR: no rates in an open set"))
+    rough = [row for row in first.open_set if row.limit * row.n_nonmated < FEWEST_EXPECTED]
+    if rough:
+        limits, n = ", ".join(f"{100 * row.limit:.6g}" for row in rough), rough[0].n_nonmated
+        most = ", ".join(f"{row.limit * row.n_nonmated:.3g}" for row in rough)
+        words = (
+            f"FPIR {limits} %: {counted(n, 'probe')} without a mate allow {most} false positives; the threshold needs "
+            f"{FEWEST_EXPECTED:g}. DIR there is rough: add probes without a mate, or raise the limit ({option('fpir')})"
+        )
+        messages.append(Message(WARNING, "", words))
     return found, tuple(messages)
 
 

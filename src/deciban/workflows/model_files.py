@@ -564,7 +564,7 @@ def _parts(source: TrialSource, held: HoldOut, options: Options) -> Iterator[Sou
         raise InputError(_TWO_SIDES)
     with _running(source, options) as (engine, memory):
         if engine is None:
-            yield SourceParts.in_memory(source, held.parts, groups=groups)
+            yield SourceParts.in_memory(replace(source, groups=held.groups), held.parts, groups=groups)
         else:
             yield SourceParts.of(source, engine, held.parts, memory=memory)
 

@@ -649,6 +649,9 @@ class Options:
     def with_metrics(self, **metrics: Any) -> Options:
         """Return options with more requested metrics; None, False and empty values are ignored."""
         given = {name: value for name, value in metrics.items() if value not in (None, False, ())}
+        if self.plan is not None:  # metrics of the protocol stay
+            every = with_metrics_of(self.plan, given)
+            given = {name: every[name] for name in given}
         return replace(self, metrics=replace(self.metrics, **given))
 
     @property

@@ -98,9 +98,9 @@ def _require_others(column: SplitColumn, shared: Sequence[Value], there: Sequenc
             known = shortened(", ".join("no value" if one is None else one for one in there))
             what = "no value" if value is None else f"{value!r}"
             raise InputError(
-                f"{argument}: no trial has {what} in column {column.name!r}; its values are {known}. Write the value "
-                "whose trials count in every condition after +. Without +, deciban uses a value that all trials of "
-                f"one class have and no other trials: --{argument} {column.name}."
+                f"{argument}: no trial has {what} in column {column.name!r}; its values are {known}. "
+                f"--{argument} {column.name} is enough if all trials of one class, and no others, have the same value: "
+                "they count in every condition. Otherwise write their value after +."
             )
         if len(there) == 1:
             raise InputError(

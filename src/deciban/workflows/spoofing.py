@@ -173,7 +173,7 @@ def refuse_others(edition: Edition, options: Options, asv: Any, asv_key: Any, as
         raise InputError(f"operating_points: {edition.plan.name} defines its costs. Leave it out.")
     if asv_key is not None and asv is None:
         raise InputError(f"asv_key: a key of the verifier needs its scores ({option(asv=...)}).")
-    if asv is not None and not {*edition.countermeasure, *edition.tandem} & {*OF_VERIFIER, *OF_ITS_SCORES}:
+    if asv is not None and not edition.has_asv:
         raise InputError(f"asv: {edition.plan.name} has no metric of a countermeasure with a verifier. Leave it out.")
     if asv is not None and asv_errors is not None:
         raise InputError("asv, asv_errors: scores of the verifier as well as its error rates. Leave one of them out.")

@@ -410,7 +410,7 @@ def train_source(
         analysis,
         selection,
         None if crossing is None else next(iter(_scores_in_memory(replace(crossing, units=()))), None),
-        source.report or JoinReport(source.n_rows, 0, 0, 0),
+        source.report or JoinReport(source.n_rows, 0, 0, 0, compared=False),
         (*here, *messages, *_said(model, dev, held), *there),
         source.renamed,
     )

@@ -15,6 +15,7 @@ from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.unit_counts import SingleFacts
 from deciban.core.resampling.units import (
+    FOUND,
     SpeakersByName,
     TrialUnits,
     UnitFacts,
@@ -421,6 +422,17 @@ class UnitsOfSource:
             return (no_intervals("one of each class, so there are no intervals"), *self.messages)
         units = UnlistedUnits((), self.units.keys, self.units.noun, self.units.source, n_units)
         return (Message("units", "", units_in_words(units)), *self.messages)
+
+    def with_subjects(self) -> UnitsOfSource:
+        """Return the same units; speakers that were found from target trials are called subjects."""
+        if self.units is None or self.units.source != FOUND:
+            return self
+        messages = tuple(replace(one, text=one.text.replace("speaker", "subject")) for one in self.messages)
+        source, units = self.source, replace(self.units, noun="subject")
+        if source.batch is not None:
+            held = LoadedPartition(replace(source.batch, units=units), source.partitions[0].name)
+            source = replace(source, partitions=(held,))
+        return replace(self, source=source, units=units, messages=messages)
 
     @property
     def are_trials(self) -> bool:

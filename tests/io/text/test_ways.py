@@ -183,3 +183,32 @@ def test_many_columns_without_names_are_offered_by_number(tmp_path):
     with pytest.raises(FormatError, match="The columns are 12 without names, all of numbers") as error:
         deciban.read_scores(tmp_path / "m.csv")
     assert ways_of(error)[0] == ["--columns", "score=1"]
+
+
+def test_names_of_two_sides_stay_in_the_columns_that_are_offered(tmp_path):
+    sides = [f"k{n % 3}" for n in range(6)], [f"f{n % 2}" for n in range(6)]
+    words = ["same" if true else "different" for true in TRUTH]
+    path = tmp_path / "german.csv"
+    path.write_text(table(["Bekannt", "Fraglich", "Hypothese", "LLR"], [*sides, words, SCORE]))
+    with pytest.raises(InputError) as error:
+        deciban.evaluate_files(path)
+    way = as_arguments(ways_of(error)[0])
+    assert way["columns"] == "enroll=Bekannt,test=Fraglich,score=LLR,label=Hypothese"
+    assert deciban.evaluate_files(path, **way, intervals=False).systems[0].n_tar == sum(TRUTH)
+
+
+def test_a_column_that_is_a_score_is_offered_with_the_others(tmp_path):
+    path = tmp_path / "bin.csv"
+    columns = [range(6), [int(true) for true in TRUTH], SCORE, range(6), "abcabc"]
+    path.write_text(table(["id", "y_true", "y_prob", "user", "device"], columns))
+    with pytest.raises(InputError, match="--columns trial=id,label=y_true,score=y_prob"):
+        deciban.evaluate_files(path, columns="y_true,y_prob,user,device")
+    with pytest.raises(InputError, match=r"'prob' is neither .* \(id, y_true, y_prob, user, device\)"):
+        deciban.evaluate_files(path, columns="id,y_true,prob")
+    with pytest.raises(InputError, match="'id' is a column, but 'score' is a role"):
+        deciban.evaluate_files(path, columns="id,score")
+
+
+def test_the_word_that_another_one_negates_is_offered_first_as_target():
+    assert words_in_options(["ungleich", "gleich"])[0] == "--labels target=gleich,nontarget=ungleich"
+    assert words_in_options(["unalike", "alike"])[0] == "--labels target=alike,nontarget=unalike"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from deciban import InputError, Key, KeyMismatchError, Scores, align, metrics
+from deciban import InputError, Key, KeyMismatchError, Scores, align, evaluate_files, metrics, read_key, read_scores
 from deciban.trials import Index, JoinReport, Origin, Trials, align_systems
 from deciban.trials.joining.join import align_incomplete, concatenate, refuse_conflicts
 from deciban.trials.joining.matching import copies_in
@@ -101,8 +101,26 @@ def test_keys_with_copies():
 
 
 def test_no_trial_in_common():
-    with pytest.raises(KeyMismatchError, match="share no trial: the key begins with"):
+    with pytest.raises(
+        KeyMismatchError, match=r"share no trial: the key begins with \(ann, x\), the scores with \(eve, q\)"
+    ):
         align(scores([("eve", "q", 1.0)]), KEY)
+
+
+def test_swapped_columns_of_a_file_come_with_the_option_that_exchanges_them(tmp_path):
+    (tmp_path / "scores.txt").write_text("x ann 1\ny bob 2\n")
+    (tmp_path / "key.txt").write_text("ann x target\nbob y nontarget\n")
+    one, key = read_scores(tmp_path / "scores.txt"), read_key(tmp_path / "key.txt")
+    with pytest.raises(KeyMismatchError, match="--columns test,enroll,score"):
+        align(one, key)
+    assert align(read_scores(tmp_path / "scores.txt", columns="test,enroll,score"), key).report.matched == 2
+
+
+def test_scores_of_a_verifier_that_were_read_as_a_key_come_with_their_format(tmp_path):
+    path = tmp_path / "asv.txt"
+    path.write_text("bonafide target 1\nbonafide nontarget 0\n")
+    with pytest.raises(KeyMismatchError, match="--format asvspoof2019-asv"):
+        evaluate_files(path)
 
 
 def test_swapped_sides_are_recognized():

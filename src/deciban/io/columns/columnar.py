@@ -310,7 +310,7 @@ def declared_by_metadata(options: InputOptions, schema: pa.Schema, name: str) ->
     if described.get("is_from_lr") is True and options.unit is not None:
         raise FormatError(
             f"{name}: its metadata declare natural logarithms of likelihood ratios, but you declared {options.unit}. "
-            f"Leave the option out (--{options.unit})."
+            f"Leave {option(options.unit)} out."
         )
     if described.get("log10") is True:
         return options.declaring("log10", name)

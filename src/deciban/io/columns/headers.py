@@ -240,8 +240,10 @@ def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
         named = [part.split("=", 1) for part in parts]
         mixed = {len(pair) == 2 and bool(pair[0]) for pair in named}
         if len(mixed) > 1 and not any(part.startswith(CONDITION) for part in parts):
+            with_role, alone = ([part for part in parts if ("=" in part) is has] for has in (True, False))
             raise InputError(
-                f"columns: {columns!r} mixes names and positions. Write enroll,test,score or score=llr,..."
+                f"columns: {with_role[0]!r} is a role with its column, {alone[0]!r} is not. Write all like "
+                f"{with_role[0]!r}, or all roles in the order of the columns, like enroll,test,score."
             )
         columns = parts if not all(mixed) else _merged(named)
     _require_words(columns)
@@ -276,8 +278,19 @@ def of_headers(columns: Columns, headers: Sequence[str]) -> Columns:
     'label,score'
     """
     parts = [part.strip() for part in columns.split(",")] if isinstance(columns, str) else []
-    if not set(parts) - {*ROLES, IGNORED} or not set(parts) <= set(headers):
+    unknown = [part for part in parts if part not in (*ROLES, IGNORED)]
+    if not unknown or any("=" in part for part in parts):
         return columns
+    if lacking := [part for part in unknown if part not in headers]:
+        raise InputError(
+            f"columns: {lacking[0]!r} is neither a role nor the name of a column ({shown_headers(headers)}). The roles "
+            f"are {', '.join(ROLES)}, - to ignore a column, and =NAME to keep it as a condition with this name."
+        )
+    if roles_only := [part for part in parts if part not in headers]:
+        raise InputError(
+            f"columns: {unknown[0]!r} is a column, but {roles_only[0]!r} is a role. Write ROLE=COLUMN for each, like "
+            f"score={unknown[-1]}."
+        )
     roles = dict(zip(headers, roles_of(headers, ""), strict=True))
     free = [part for part in parts if roles[part].startswith(CONDITION)]
     scores = [part for part in parts if roles[part] == "score"] or free
@@ -286,7 +299,7 @@ def of_headers(columns: Columns, headers: Sequence[str]) -> Columns:
         known = [f"{role}={header}" for role, header in found.items()]
         raise InputError(
             f"columns: {' and '.join(free)} could be scores or something else. Name the role of each column: "
-            f"{option(columns=','.join([*known, 'score=' + '|'.join(dict.fromkeys([*scores, *free]))]))}."
+            f"{option(columns=','.join([*known, f'score={scores[0]}']))}."
         )
     return found | ({"score": "|".join(scores)} if scores else {})
 
@@ -641,7 +654,8 @@ def words_in_options(words: Sequence[str]) -> list[str]:
     others = [word for word in words if known.meaning(word) is False]
     unknown = [word for word in words if known.meaning(word) is None]
     sides = [(targets, [*others, *unknown]), ([*targets, *unknown], others)]
-    if not targets and not others:
+    if not targets and not others:  # first the word that ends another one, as in same and not-same
+        words = sorted(words, key=lambda w: not any(other != w and other.endswith(w) for other in words))
         sides = [([w], [other for other in words if other != w]) for w in words]
     sides = [(tar, non) for tar, non in sides if tar and non][: None if unknown else 1]
     return [labels_option("|".join(tar), "|".join(non)) for tar, non in sides]

@@ -167,6 +167,8 @@ class ColumnsSeen:
         varied = [at for at in others if not self._counts(at) and len({*self._values[at]}) > 1]
         varied = [at for at in varied if not looks_numeric(self._values[at]) or _are_whole(self._values[at])]
         names = [at for at in varied if self._are_distinct(at) or not self.has_header]
+        pairs = [tuple(self._values[at][k] for at in varied) for k in range(len(self._values[0]))]
+        names = names or (varied if len(varied) == len(("enroll", "test")) and len({*pairs}) == len(pairs) else [])
         return list(zip(("enroll", "test") if len(names) > 1 else ("trial",), names, strict=False))
 
     def _are_distinct(self, at: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,8 @@ class JoinReport:
         The same for the key and for each table of scores, with the names of their files.
     renamed : tuple of (str, int)
         For each of them, the number of names that were changed for the comparison; empty if none were.
+    compared : bool
+        False if the names of trials were not compared with each other, so that repeated rows are unknown.
     """
 
     matched: int
@@ -54,6 +57,7 @@ class JoinReport:
     duplicate: int
     copies: tuple[tuple[str, int], ...] = field(default=(), repr=False, compare=False)
     renamed: tuple[tuple[str, int], ...] = field(default=(), repr=False, compare=False)
+    compared: bool = field(default=True, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, int]:
         """Return the counts as a JSON object."""
@@ -294,10 +298,13 @@ def match(
 
     def hints(at: int) -> tuple[str, str, str]:
         offered = tables[at].trials
-        theirs = f"the scores with {offered.name_of(0)}" if len(offered) else "there are no scores"
+        first, second = wanted.origin.name, offered.origin.name
+        first, second = ("the key", "the scores") if first == second else (first, second)
+        theirs = f"{second} with {offered.name_of(0)}" if len(offered) else f"{second} has no scores"
         near = near_names(offered, wanted, len(wanted) - tally.lacking[at].n) if ids is None else None
-        words = "" if near is None else f" Of the key trials, {near}: {option(ids=near.option)}."
-        return f": the key begins with {wanted.name_of(0)}, {theirs}", _swapped_hint(offered, wanted), words
+        words = "" if near is None else f" Of the {tally.which}, {near}: {option(ids=near.option)}."
+        swapped = _swapped_hint(offered, wanted, has_key=key.content is not None)
+        return f": {first} begins with {wanted.name_of(0)}, {theirs}", swapped, words
 
     report = tally.report(missing, duplicates, hints)
     if report.missing and missing == "drop":
@@ -395,10 +402,15 @@ def require_comparable(offered: Trials, wanted: Trials) -> None:
 def conflict_of(fault: RefusedTrials, conflict: str) -> KeyMismatchError:
     """Return the error for trials with different copies."""
     trials = fault.trials
+    name, words = trials.name_of(0), "Remove one of the two lines."
+    if name == "(bonafide)":
+        words = (
+            "The first column does not contain names of trials. If this is a verifier of ASVspoof 2019, pass "
+            f"{option(format='asvspoof2019-asv')}."
+        )
     return KeyMismatchError(
-        f"{trials.origin.where(0)} and {trials.origin.where(1)}: trial {trials.name_of(0)} "
-        f"{conflict}{such_trials(fault.n)}. Remove one of the two lines. If the names do not identify trials, match "
-        f"row by row ({option(by_order=True)})."
+        f"{trials.origin.where(0)} and {trials.origin.where(1)}: trial {name} {conflict}{such_trials(fault.n)}. "
+        f"{words} If the names do not identify trials, match row by row ({option(by_order=True)})."
     )
 
 
@@ -467,10 +479,17 @@ def check_duplicates(duplicates: str) -> None:
         raise InputError(f"duplicates: expected 'error' or 'keep-one', got {duplicates!r}.")
 
 
-def _swapped_hint(offered: Trials, wanted: Trials) -> str:
+def _swapped_hint(offered: Trials, wanted: Trials, *, has_key: bool) -> str:
     if offered.sides != PAIR or not len(offered):
         return ""
     some = offered.take(np.linspace(0, len(offered) - 1, min(len(offered), _HINT_SAMPLE), dtype=np.int64))
     swapped = replace(some, names=some.names[::-1], listed=some.codes[::-1])
     share = np.isin(swapped.codes_in(wanted), wanted.codes_in(wanted)).mean()
-    return "; many trials match with their sides swapped (enroll for test)" if share > 0.5 else ""
+    if share <= 0.5:
+        return ""
+    roles = offered.origin.reading.partition("'")[2].rstrip("'").replace(" ", ",")
+    other = {"enroll": "test", "test": "enroll"}
+    columns = ",".join(other.get(role, role) for role in roles.split(","))
+    is_known = has_key and re.fullmatch("[a-z,-]+", columns)
+    fix = f": pass {option(columns=columns)}" if is_known else ""
+    return f"; many trials match with their sides swapped (enroll for test){fix}"

@@ -642,7 +642,8 @@ class Kind(ABC, Generic[S, K, A]):
         """Return the message about the join, with surplus copies by file."""
         copies = {name: n for name, n in reversed(report.copies) if n}
         counts = [f"{report.matched:,} matched", f"{report.missing:,} missing", f"{report.extra:,} extra"]
-        counts += [f"{n:,} duplicate in {name}" for name, n in copies.items()] or [f"{report.duplicate:,} duplicate"]
+        n_copies = f"{report.duplicate:,} duplicate" if report.compared else "duplicates not checked"
+        counts += [f"{n:,} duplicate in {name}" for name, n in copies.items()] or [n_copies]
         return Message("join", "", " · ".join([*counts, *([ties] if ties else [])]))
 
     def ids_messages(self, reading: Reading, report: JoinReport) -> list[Message]:

@@ -332,9 +332,11 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def key_messages(self, key: ClassKey, reading: Reading) -> list[Message]:
         """Return messages about selected segments, and a note on two classes, which have no EER here."""
-        way = option(kind="two-class", labels={"target": "NAME"})
-        words = f"2 classes, evaluated as multiclass; for EER and DCF add {way}"
-        return [*super().key_messages(key, reading), *([Message("note", "", words)] if len(key.classes) == 2 else [])]
+        found = super().key_messages(key, reading)
+        if len(key.classes) == 2:
+            way = option(kind="two-class", labels=dict(zip(("target", "nontarget"), key.classes, strict=True)))
+            found.append(Message("note", "", f"2 classes, evaluated as multiclass; for EER and DCF add {way}"))
+        return found
 
     def counts(self, contents: Contents, key: ClassKey) -> str:
         """Return the number of segments of each class, as text."""
