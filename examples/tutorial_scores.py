@@ -60,6 +60,14 @@ def scored(names: Sequence[str], score: np.ndarray) -> Iterable[str]:
     return (f"{name} {value:.5f}" for name, value in zip(names, score.tolist(), strict=True))
 
 
+def keyed(path: Path, names: Sequence[str], is_target: np.ndarray) -> None:
+    """Write a key with the speakers of both sides: a segment ``s001-2`` is of speaker ``s001``."""
+    sides = (name.split() for name in names)
+    rows = zip(sides, words(is_target), strict=True)
+    lines = (f"{model},{segment},{model},{segment.partition('-')[0]},{word}" for (model, segment), word in rows)
+    write(path, ["enroll,test,enroll_speaker,test_speaker,label", *lines])
+
+
 def speakers(folder: Path) -> None:
     """Two systems on trials of development and of evaluation: cosines, and llrs that are off."""
     rng = np.random.default_rng(11)
@@ -70,7 +78,7 @@ def speakers(folder: Path) -> None:
         b = np.where(is_target, 3.0, -3.0) + hard + 1.2 * rng.normal(size=len(names))
         write(folder / f"{part}_a.txt", scored(names, 0.3 + 0.5 * np.tanh(a / 12)))
         write(folder / f"{part}_b.txt", scored(names, 3 + 2.2 * b))
-        write(folder / f"{part}.key", map(" ".join, zip(names, words(is_target), strict=True)))
+        keyed(folder / f"{part}.key", names, is_target)
     write(folder / "eval.trials", names)
 
 
@@ -80,7 +88,7 @@ def forensic(folder: Path) -> None:
     names, is_target, effect = trials(rng, "s", 40, 3)
     score = np.where(is_target, 9.0, -8.0) + 2.5 * effect + 4.0 * rng.normal(size=len(names))
     write(folder / "relevant.txt", scored(names, score))
-    write(folder / "relevant.key", map(" ".join, zip(names, words(is_target), strict=True)))
+    keyed(folder / "relevant.key", names, is_target)
     write(folder / "case.csv", ["enroll,test,score", "suspect,trace,7.5"])
 
 

@@ -93,7 +93,7 @@ def typed_line(monkeypatch, capsysbinary):
         name, *words = shlex.split(line, comments=True)
         with contextlib.chdir(folder):
             if name == "python":
-                runpy.run_path(str(ROOT / words[0]))["main"](words[1:])
+                runpy.run_path(str(ROOT / words[0].removeprefix("CLONE/")))["main"](words[1:])
                 return ""
             assert name == "deciban", line
             code, out, err = run(*words)

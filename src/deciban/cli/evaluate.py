@@ -106,8 +106,9 @@ def eval_command(
 ) -> None:
     """Evaluate score files, one for each system.
 
-    Prints EER, minDCF, actual DCF, Cllr, calibration loss and AUC with confidence intervals. Multiclass score files
-    have a column of natural-log likelihoods for each class: prints Cllr, C_avg, error rates and metrics of each class.
+    Prints EER, minDCF, actual DCF, Cllr, min Cllr, calibration loss and AUC with confidence intervals. Multiclass
+    score files have a column of natural-log likelihoods for each class: for them, it prints Cllr, C_avg, error rates
+    and metrics of each class.
 
     \b
     deciban eval sysA.txt sysB.txt --key key.txt --dcf 0.01

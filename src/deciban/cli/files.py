@@ -254,9 +254,9 @@ def decide_command(
     classes = ["target", "nontarget"]
     costs = [[0, 10], [1, 0], [0.3, 0.3]]
 
-    with a row for each action and a column for each class: here, accepting a non-target costs 10. OUT contains the
-    action, posterior, expected cost and margin to the second best action of every trial. Scores are log-likelihood
-    ratios, or other scores that --model converts to them.
+    with a row for each action and a column for each class: here, accepting a non-target costs 10. OUT has a row
+    for each trial: its names, other columns of the scores, then action, posterior, expected cost, and margin to the
+    second best action. Scores are log-likelihood ratios, or other scores that --model converts to them.
 
     \b
     deciban decide --costs costs.toml --prior 0.01 --explain
@@ -375,7 +375,9 @@ def export_command(model: str, *, target: str, output: str, as_json: bool) -> No
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @options("demo", "quiet", "tables", "json")
 def demo_command(folder: Path, *, field: str | None, force: bool, quiet: bool, shown: OutputOptions) -> None:
-    """Write synthetic scores of two systems and a key into DIR, and evaluate them: DIR/report.html.
+    """Write synthetic scores of two systems and a key into DIR, and evaluate them in DIR/report.html.
+
+    scores.csv is a table of labels and scores, of the second system.
 
     --field writes scores in the format of a field instead: ASVspoof files of a countermeasure and a verifier; pairs of
     recordings with criteria of a forensic validation; or comparisons of faces.

@@ -253,13 +253,14 @@ def apply_command(
 ) -> None:
     """Apply a trained model: replace scores by calibrated log-likelihood ratios.
 
-    Only the scores change: other columns and the format stay the same. A calibration accepts several SCORES and writes
-    them to a folder. A fusion needs the files of all its systems, with the same names or in the same order as in
-    training; OUT has the format and the trials of the first file. A fusion trained with --missing subset fuses every
-    trial that at least one system scored. A multiclass model writes log-likelihoods.
+    Two classes: only the scores change; other columns and the format stay the same. With --interval, or multiclass, a
+    table is written anew with the columns trial, label or class, scores, others. A calibration accepts several files
+    and writes them to a folder. A fusion needs the files of all its systems, with the same names or in the same order
+    as in training; OUT has the format and the trials of the first file. A fusion trained with --missing subset fuses
+    every trial that at least one system scored. A multiclass model writes log-likelihoods.
 
-    If the input is a folder of Parquet files or larger than memory, OUT is a folder of Parquet files. The folder
-    appears when it is complete; repeat an interrupted command to continue it.
+    If the input is a folder of Parquet files or larger than memory, OUT is a new folder of Parquet files, or one file
+    if its name ends in .parquet. The folder appears when it is complete; repeat an interrupted command to continue it.
 
     \b
     deciban apply model.json eval.txt -o eval_llr.txt

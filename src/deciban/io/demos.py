@@ -70,15 +70,15 @@ results = "noisy.json"
 
 
 def _pairs(draw: _Draw, n: int, each: int, mean: float) -> Iterable[str]:
-    """Yield lines of pairs of recordings: all speakers against all, with effects of speakers."""
+    """Yield lines of pairs of recordings: all speakers against all, with effects of speakers and their names."""
     effect = 0.7 * draw(n)
-    yield "enroll,test,label,score"
+    yield "enroll,test,enroll_speaker,test_speaker,label,score"
     for i in range(n):
         for j in range(n):
-            noise = draw(each).tolist()
-            for k, value in enumerate(noise):
+            for k, value in enumerate(draw(each).tolist()):
                 score = (mean if i == j else -mean) + effect[i] + effect[j] + 1.5 * value
-                yield f"sp{i:02d}_q,sp{j:02d}_{k},{'same' if i == j else 'different'},{score:.4f}"
+                label = "same" if i == j else "different"
+                yield f"sp{i:02d}_q,sp{j:02d}_{k},sp{i:02d},sp{j:02d},{label},{score:.4f}"
 
 
 def _forensic(draw: _Draw) -> dict[str, Iterable[str]]:

@@ -63,7 +63,7 @@ CHARTS = {
     "det": ("DET", "Solid: all thresholds. Dashed: convex hull. Star: EER. Dot: operating point. Dotted: rule of 30."),
     "bayes_error": ("Cost by prior", "Solid: actual. Dashed: at the best threshold. Dotted: without scores."),
     "pav": ("Calibration", "Solid: optimal llr of each score (PAV). Dotted: calibrated scores."),
-    "histogram": ("Scores", "Solid: targets. Dashed: non-targets. Draw a range to list its most misleading trials."),
+    "histogram": ("Scores", "Solid: targets. Dashed: non-targets. Drag across a range to list misleading trials."),
     "ece": ("Cross-entropy", "Solid: actual. Dashed: after PAV. Dotted: without scores."),
     "tippett": ("Tippett", "Solid: targets. Dashed: non-targets. Vertical line: Bayes threshold."),
     "reliability": ("Reliability", "Line: share of targets. Dotted: calibrated. Shaded: range of chance."),

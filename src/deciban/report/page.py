@@ -14,7 +14,7 @@ from deciban._version import __version__
 from deciban.analysis.comparison import Comparison
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation import Results
-from deciban.evaluation.one_system import WithInterval, bounds_in_words, information_in_words, shared_notes
+from deciban.evaluation.one_system import WithInterval, bounds_in_words, has_llrs, information_in_words, shared_notes
 from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.models import Model
 from deciban.models.multiclass import ClassModel, parameter_intervals
@@ -104,20 +104,20 @@ def filled(
     Text is escaped, and missing variables are errors.
     """
     results, train, model = page.results, page.train, page.model
-    worst = [one for shown in (results.before, results) if shown for one in shown.worst]
     scripts = scripts_for(known)
     judged = not leads_with_rates(results)
     answers = [(one, color, in_words(one, with_calibration=judged)) for one, color in systems]
-    n_before = len(results.before.worst) if results.before else 0
     axis: Any = getattr(results.systems[0], "axis", "nats")
     tables_of_worst = [
         (
             one.system,
             headings_of(one, results.classes, axis),
             list(zip(rows_of(one, results.classes, number, axis), one.trials, strict=True)),
-            "before" if k < n_before else "",
+            part,
+            any(has_llrs(own) for own in shown.systems if own.name == one.system),
         )
-        for k, one in enumerate(worst)
+        for part, shown in (("before", results.before), ("", results))
+        for one in (shown.worst if shown else ())
     ]
     if page.link is not None:
         cards.require_link(page.link, tables_of_worst[0][1] if tables_of_worst else ())

@@ -376,13 +376,14 @@ def apply_files(
         file of the same name; a name that ends in ``/`` is a folder that can be new. The output of a fusion has the
         format, the trials and the order of the first input, unless ``missing`` adds trials. A folder of Parquet files,
         and data that do not fit in memory, are written row group by row group to a new folder of Parquet files with the
-        same names, unless ``out`` is a file. If a run is interrupted, its finished files are kept, and the same call
-        continues from there.
+        same names, or to one file if ``out`` ends in ``.parquet``. If a run is interrupted, its finished files are
+        kept, and the same call continues from there.
     quality : path, or mapping of side to path, optional
         Quality measures, for a fusion that was trained with some; see `deciban.train_files`.
     to : str, optional
         Output format. By default the format of the input, unless ``out`` has the ending of another format. Text lines
-        are copied except for the score; in other formats, everything that was read is written.
+        of two-class trials are copied except for the score, without ``interval``. Otherwise everything that was read
+        is written, in tables with the columns trial, label or class, scores, others.
     write_as : {"loglik", "detection-llr"}
         Multiclass: log-likelihoods, or log-likelihood ratios of each class against the others with a flat prior, as
         in language recognition evaluations.
@@ -416,7 +417,8 @@ def apply_files(
     ------
     FormatError, InputError, KeyMismatchError, OSError
         As in `deciban.load_model`, `deciban.read_scores` and `deciban.write`; if systems or classes differ from
-        training; or if an output would replace an input. Everything is read and computed before anything is written.
+        training; or if an output would replace an input. In memory, everything is read and computed before
+        anything is written.
     TypeError
         If an option is unknown.
 

@@ -73,7 +73,8 @@ def evaluate(
     """Evaluate two-class scores: two arrays, or columns of a data frame.
 
     ``evaluate(tar, non)`` needs the scores of targets and of non-targets. ``evaluate(frame, score="llr",
-    label="is_target")`` needs a pandas, polars or Arrow table, or a mapping of columns, with a row for each trial.
+    label="is_target")`` needs a pandas, polars or Arrow table, or a mapping of columns, with a row for each trial. The
+    arguments are not those of scikit-learn: for labels and scores, pass ``evaluate(score[y == 1], score[y == 0])``.
 
     Parameters
     ----------

@@ -22,7 +22,8 @@ const Brush = (() => {
   function tableOf(found) {
     const table = Dom.element("table", {});
     const head = Dom.element("tr", {});
-    const headings = /** @type {HTMLElement[]} */ ([...(found[0].closest("table")?.querySelectorAll("thead th") ?? [])]);
+    // Tables of scores that are no llrs lack the last column, the cost.
+    const headings = found.map((row) => /** @type {HTMLElement[]} */ ([...(row.closest("table")?.querySelectorAll("thead th") ?? [])])).sort((one, other) => other.length - one.length)[0];
     head.append(Dom.element("th", { scope: "col", class: "text" }, "system"), ...headings.map((one) => Dom.element("th", { scope: "col", class: one.className }, one.dataset.words)));
     const body = Dom.element("tbody", {});
     for (const row of found.slice(0, MOST)) {

@@ -16,7 +16,7 @@ const Compare = (() => {
     p_fa: { words: "false-alarm rate", write: percent, factor: 100, digits: 2 },
     act_dcf: { words: "actual cost", write: number, factor: 1, digits: 3 },
     min_dcf: { words: "minimum cost", write: number, factor: 1, digits: 3 },
-    calibration_loss: { words: "calibration loss", write: number, factor: 1, digits: 3 },
+    calibration_loss: { words: "actual − minimum cost", write: number, factor: 1, digits: 3 },
   };
 
   /** Two classes. @type {ComparedFigures} */

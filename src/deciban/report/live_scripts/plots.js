@@ -48,7 +48,7 @@ const Plots = (() => {
       pav: (/** @type {any[]} */ systems, /** @type {any} */ point) => {
         const losses = systems.map((one) => -(figuresOf(one, point, 1).calibration_loss ?? 0));
         const worst = least(losses);
-        return `At prior ${prior(point.p)}, ${-losses[worst] > 0.005 ? `${systems[worst].name} loses ${number(-losses[worst])} to calibration` : "calibration costs nothing"}`;
+        return `At prior ${prior(point.p)}, ${-losses[worst] > 0.005 ? `bad calibration costs ${systems[worst].name} ${number(-losses[worst])}` : "no cost from bad calibration"}`;
       },
     };
     const { entropyPlot, overPriors } = OverPriors;
