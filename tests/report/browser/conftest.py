@@ -1,5 +1,6 @@
 """A browser for the tests of this folder, and pages to open in it."""
 
+import importlib.resources
 import os
 import shutil
 
@@ -74,10 +75,10 @@ def of_three(three, tmp_path_factory):
 
 
 @pytest.fixture(scope="package")
-def of_ten(tmp_path_factory):
-    """The file of a page of ten systems with names of 300 characters that would do harm as tags."""
+def of_five(tmp_path_factory):
+    """The file of a page of five systems, which count as many, with names of 300 characters that would do harm as tags."""
     names = "<img src=x onerror=alert(1)>{}" + "x" * 120 + " " + "y" * 149
-    return written(tmp_path_factory.mktemp("pages") / "ten.html", systems(10, names=names))
+    return written(tmp_path_factory.mktemp("pages") / "five.html", systems(5, names=names))
 
 
 @pytest.fixture
@@ -101,3 +102,19 @@ def visit(browser):
     for context in contexts:
         context.close()
     assert not faults
+
+
+@pytest.fixture
+def faults_of_access():
+    """A function that returns faults of accessibility of an open page: rule, impact and the first elements."""
+    axe = pytest.importorskip("axe_playwright_python", reason="axe_playwright_python, which holds axe-core, is missing")
+    script = importlib.resources.files(axe).joinpath("axe.min.js").read_text("utf-8")
+
+    def found(page):
+        page.evaluate(script)
+        return page.evaluate(  # to describe the elements without a fault takes half of the time
+            "async () => (await axe.run({resultTypes: ['violations']})).violations"
+            ".map(one => [one.id, one.impact, one.nodes.slice(0, 3).map(node => node.html)])"
+        )
+
+    return found

@@ -1,6 +1,5 @@
 """Charts of a multiclass page, and training trials on a two-class page, have the numbers of Python."""
 
-import importlib.resources
 import re
 
 import numpy as np
@@ -120,8 +119,8 @@ def test_training_trials_drive_every_number_and_chart(visit, tmp_path):
     assert not page.locator("#condition-map").is_visible()
 
 
-def test_ten_systems_are_ranked_by_the_chosen_metric(visit, of_ten):
-    page = visit(of_ten)
+def test_many_systems_are_ranked_by_the_chosen_metric(visit, of_five):
+    page = visit(of_five)
     rows = page.locator(".forest tbody tr")
     value = rows.locator("[data-place=value]")
 
@@ -129,7 +128,7 @@ def test_ten_systems_are_ranked_by_the_chosen_metric(visit, of_ten):
         return [float(re.match(r"[\d.]+", text)[0]) for text in value.all_inner_texts()]
 
     assert numbers() == sorted(numbers())
-    assert rows.locator(".range span:visible").count() == 10
+    assert rows.locator(".range span:visible").count() == 5
     page.click("[data-metric=act_dcf]")
     page.fill("[name=prior]", "0.2")
     assert page.locator("[data-place=metric]").inner_text() == "Actual cost"
@@ -210,13 +209,6 @@ def test_two_systems_are_at_most_eight_printed_pages_with_every_chart(visit, tmp
     assert page.locator(".printed").count() == 0
 
 
-def test_pages_of_ten_systems_and_of_many_classes_are_accessible(visit, of_ten, tmp_path):
-    axe = pytest.importorskip("axe_playwright_python", reason="axe_playwright_python, which holds axe-core, is missing")
-    script = importlib.resources.files(axe).joinpath("axe.min.js").read_text("utf-8")
-    for path in (of_ten, written(tmp_path / "many.html", (one_of(6, 3, "A"), one_of(6, 4, "B")))):
-        page = visit(path, bypass_csp=True)
-        page.evaluate(script)
-        found = page.evaluate(
-            "async () => (await axe.run()).violations.map(one => [one.id, one.nodes[0].html.slice(0, 200)])"
-        )
-        assert found == []
+def test_pages_of_many_systems_and_of_many_classes_are_accessible(visit, of_five, tmp_path, faults_of_access):
+    for path in (of_five, written(tmp_path / "many.html", (one_of(6, 3, "A"), one_of(6, 4, "B")))):
+        assert faults_of_access(visit(path, bypass_csp=True)) == []

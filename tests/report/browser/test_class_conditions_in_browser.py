@@ -1,6 +1,5 @@
 """Conditions, pairs of systems and addresses of pages of many classes, in a real browser: what Python says of them."""
 
-import importlib.resources
 import re
 
 import numpy as np
@@ -200,14 +199,11 @@ def test_the_triangle_has_the_segments_of_three_classes_where_decisions_put_them
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_narrow_pages_and_axe(visit, path, scheme):
-    pytest.importorskip("axe_playwright_python", reason="axe_playwright_python, which holds axe-core, is not installed")
+def test_narrow_pages_and_axe(visit, path, scheme, faults_of_access):
     page = visit(path, "#condition=line%20mic", color_scheme=scheme, bypass_csp=True, width=360)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.locator("details.folded[open]").count() == 0
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("details.folded:not([open])").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.evaluate(importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    found = page.evaluate("async () => (await axe.run()).violations.map(one => [one.id, one.impact])")
-    assert [one for one in found if one[1] in ("serious", "critical")] == []
+    assert [one for one in faults_of_access(page) if one[1] in ("serious", "critical")] == []

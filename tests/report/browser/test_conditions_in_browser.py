@@ -180,17 +180,10 @@ def test_a_condition_that_is_not_there_is_said(visit, path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_narrow_pages_and_axe(visit, path, scheme):
-    import importlib.resources
-
-    pytest.importorskip("axe_playwright_python", reason="axe_playwright_python, which holds axe-core, is not installed")
+def test_narrow_pages_and_axe(visit, path, scheme, faults_of_access):
     page = visit(path, "#condition=line%20mic", width=360, color_scheme=scheme, bypass_csp=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.evaluate(importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    found = page.evaluate(
-        "async () => (await axe.run()).violations.map(one => [one.id, one.impact, one.nodes[0].html])"
-    )
-    assert [one for one in found if one[1] in ("serious", "critical")] == []
+    assert [one for one in faults_of_access(page) if one[1] in ("serious", "critical")] == []
 
 
 def test_without_scripts_and_on_paper(visit, path):
