@@ -117,7 +117,8 @@ def filled(
             any(has_llrs(own) for own in shown.systems if own.name == one.system),
         )
         for part, shown in (("before", results.before), ("", results))
-        for one in (shown.worst if shown else ())
+        if shown is not None
+        for one in shown.worst
     ]
     if page.link is not None:
         cards.require_link(page.link, tables_of_worst[0][1] if tables_of_worst else ())
