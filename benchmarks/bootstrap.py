@@ -17,8 +17,8 @@ from rich.table import Table
 
 from deciban import evaluate, metrics
 from deciban.evaluation import evaluate as evaluate_with_units
-from deciban.evaluation import two_class as influences
-from deciban.evaluation.two_class import with_bootstrap
+from deciban.evaluation.two_class import evaluate as influences
+from deciban.evaluation.two_class.evaluate import with_bootstrap
 
 P_TARGET = 0.05
 

@@ -80,7 +80,7 @@ def source_of(folder: Path) -> Any:
 def ours(folder: Path, memory: int, engine: Any) -> dict[str, Any]:
     """All figures and curves."""
     from deciban.engines.sorting import summarize_source
-    from deciban.evaluation.two_class import evaluation_of
+    from deciban.evaluation.two_class.evaluate import evaluation_of
 
     found = evaluation_of(summarize_source(source_of(folder), engine, memory))
     return {
@@ -223,7 +223,7 @@ def run_job(job: str, folder: Path, memory: int) -> None:
 def imported() -> None:
     """Import what a process needs, which is none of the job."""
     import deciban.engines.sorting
-    import deciban.evaluation.two_class
+    import deciban.evaluation.two_class.evaluate
     import deciban.io.partitions.opening  # noqa: F401
     from deciban.core.ranks.loops import count_loops
 

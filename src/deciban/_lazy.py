@@ -2,7 +2,7 @@
 
 The public names of a package are listed once, in its stub (``__init__.pyi``), where type checkers and editors look:
 
-    from deciban.evaluation.two_class import evaluate as evaluate
+    from deciban.evaluation.two_class.evaluate import evaluate as evaluate
 
 ``__getattr__, __dir__ = late(__name__)`` in the package provides the same names at run time. A module of the package
 must not have one of these names, because its import would replace the name by the module.

@@ -13,8 +13,8 @@ from deciban.analysis.compared import PairedUnits, SignFlips, holm
 from deciban.core.resampling.units import keys_of
 from deciban.errors import InputError
 from deciban.evaluation import evaluate
-from deciban.evaluation.summary import summarize
-from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.two_class.evaluate import evaluation_of
+from deciban.evaluation.two_class.summary import summarize
 from deciban.evaluation.uncertainty import Resampling
 
 

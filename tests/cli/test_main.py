@@ -105,7 +105,7 @@ def test_an_interrupt_is_one_line_and_what_shells_expect(run, scores, monkeypatc
     def interrupted(*_scores, **_more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("deciban.workflows.inputs.ScoreFiles.as_source", interrupted)
+    monkeypatch.setattr("deciban.workflows.reading.inputs.ScoreFiles.as_source", interrupted)
     code, out, err = run("eval", scores / "scores.txt", "--key", scores / "key.txt")
     assert (code, out, err) == (130, "", "deciban: interrupted\n")
 

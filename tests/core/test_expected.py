@@ -8,7 +8,7 @@ import pytest
 from scipy.special import betaln
 
 from deciban import metrics
-from deciban.core.expected import cross_entropy, mean_log_cost, normalized_cross_entropy, scoring_rule_cost
+from deciban.core.expected import cross_entropy, log_cost, normalized_cross_entropy, scoring_rule_cost
 
 
 def surprise(x):
@@ -27,7 +27,7 @@ def test_neighbours_have_the_cost_of_their_sum(width, centre, n):
     """However close scores are, and however many, what they share is no more than rounding."""
     scores = centre + width * np.random.default_rng(n).uniform(-0.5, 0.5, n)
     for sign, shift in ((1, 0.0), (-1, 1.25)):
-        assert mean_log_cost((scores, None), shift, sign=sign) == pytest.approx(
+        assert log_cost((scores, None), shift, sign=sign).value == pytest.approx(
             mean_surprise(scores, shift, sign), rel=4e-15
         )
 

@@ -14,7 +14,7 @@ from deciban import InputError, metrics
 from deciban.calibration import AffineCalibrator
 from deciban.workflows import Options
 from deciban.workflows.evaluate import evaluate_source
-from deciban.workflows.inputs import open_source
+from deciban.workflows.reading.inputs import open_source
 from support.commands import terminal
 
 N_TAR, N_NON = 80, 200

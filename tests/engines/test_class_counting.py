@@ -23,7 +23,7 @@ from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.multiclass.problem_sums import ProblemRequest
 from deciban.multiclass import calibration_analysis
 from deciban.multiclass.tables import ScoredClasses
-from deciban.workflows.class_sources import calibration_of_source
+from deciban.workflows.evaluate.class_sources import calibration_of_source
 from support.class_trials import random_trials
 from support.shards import Apart, source_of
 from support.strategies import fewer

@@ -11,7 +11,7 @@ from deciban.engines import Threads
 from deciban.engines.sorting import Ascending, SortedFiles, summarize_source
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import TwoClassMetrics, evaluate
-from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.two_class.evaluate import evaluation_of
 from deciban.rules import ThresholdWeights
 from deciban.trials.sources import batches
 from support.shards import ArrayPartition, source_of

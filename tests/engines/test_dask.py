@@ -25,8 +25,8 @@ from deciban.engines import dask as engine
 from deciban.engines import sorting as by_value
 from deciban.engines.sorting import Ascending, summarize_source
 from deciban.errors import ClusterError, FormatError, InputError, heard_by
-from deciban.evaluation.summary import summarize
-from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.two_class.evaluate import evaluation_of
+from deciban.evaluation.two_class.summary import summarize
 from deciban.trials.sources import SourcePass
 from support.partitions import held, some_trials
 from support.sources import trials, write

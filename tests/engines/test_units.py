@@ -15,7 +15,7 @@ from deciban.engines import units as engine_units
 from deciban.engines.sorting import evaluate_system
 from deciban.engines.units import ReplicateTally, SourceUnits, UnitReader, look_at_units, looked_at
 from deciban.evaluation import TwoClassMetrics, evaluate
-from deciban.evaluation.summary import UnitTrials
+from deciban.evaluation.two_class.summary import UnitTrials
 from deciban.evaluation.uncertainty import Resampling
 from deciban.rules import ThresholdWeights
 from deciban.trials.sources import MapPass

@@ -120,7 +120,7 @@ def test_files_with_too_many_scores_are_refused_before_they_are_read(run, tmp_pa
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from deciban.workflows import inputs
+    from deciban.workflows.reading import inputs
 
     n = 2_000_000
     (tmp_path / "a.txt").write_text(

@@ -7,9 +7,9 @@ import pytest
 
 from deciban import evaluate
 from deciban._validate.arrays import probabilities_note
-from deciban.evaluation import two_class
-from deciban.evaluation.summary import summarize
-from deciban.evaluation.two_class import notes_on
+from deciban.evaluation.two_class import evaluate as two_class
+from deciban.evaluation.two_class.evaluate import notes_on
+from deciban.evaluation.two_class.summary import summarize
 from deciban.workflows.inspection import inspect_file
 
 

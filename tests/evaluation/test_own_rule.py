@@ -6,8 +6,8 @@ import pytest
 import deciban
 from deciban import InputError, metrics
 from deciban.evaluation import TwoClassMetrics
-from deciban.evaluation.summary import merged, summarize
-from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.two_class.evaluate import evaluation_of
+from deciban.evaluation.two_class.summary import merged, summarize
 from deciban.rules import Logarithmic, ThresholdDensity, ThresholdWeights, information
 
 RNG = np.random.default_rng(8)

@@ -11,8 +11,8 @@ from deciban.evaluation import TwoClassMetrics
 from deciban.evaluation.curves import far_off
 from deciban.evaluation.one_system import shared_notes
 from deciban.evaluation.results import Results
-from deciban.evaluation.summary import merged, summarize
-from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.two_class.evaluate import evaluation_of
+from deciban.evaluation.two_class.summary import merged, summarize
 
 
 def remarks(result):

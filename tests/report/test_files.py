@@ -3,7 +3,7 @@
 import pytest
 
 from deciban import InputError, evaluate_files, report_files, train_files
-from deciban.workflows import inputs as opening
+from deciban.workflows.reading import inputs as opening
 from support.both_kinds import MADE
 from support.pages import script_data
 

@@ -12,7 +12,7 @@ from deciban.evaluation import evaluate
 from deciban.evaluation.multiclass.result import CLASS_CONVENTIONS
 from deciban.evaluation.one_system import caption_of
 from deciban.evaluation.results import CONVENTIONS
-from deciban.evaluation.two_class import prior_name
+from deciban.evaluation.two_class.evaluate import prior_name
 from deciban.report import tables as words
 
 MINUS = "\N{MINUS SIGN}"

@@ -8,10 +8,10 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 from deciban.trials.sources import TrialFields
-from deciban.workflows.inputs import read_joined
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
-from deciban.workflows.units import units_of_batch
+from deciban.workflows.reading.inputs import read_joined
+from deciban.workflows.reading.units import units_of_batch
 
 
 def gathered(source, *, units=False, weight=False):

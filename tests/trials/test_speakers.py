@@ -91,7 +91,7 @@ def test_names_of_a_matrix_say_who_is_who(tmp_path, monkeypatch, shared):
                 file["score_mask"] = (mask != 0).astype(np.uint8)
     files = tmp_path / "scores.h5", tmp_path / "trial_mask.h5"
     results = [evaluate_files(*files)]
-    monkeypatch.setattr("deciban.workflows.inputs.memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr("deciban.workflows.reading.inputs.memory_of", lambda *_: 1 << 60)
     results.append(evaluate_files(*files, memory=10**8))
     assert ["rows in 1 partition" in "".join(map(str, one.messages)) for one in results] == [False, True]
     whole, found = (one.systems[0].uncertainty for one in results)

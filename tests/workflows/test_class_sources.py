@@ -10,7 +10,7 @@ import pytest
 
 from deciban import evaluate_files
 from deciban.errors import InputError
-from deciban.workflows import inputs as opening
+from deciban.workflows.reading import inputs as opening
 from support.class_trials import random_trials
 
 CLASSES = ["eng", "fra", "deu"]

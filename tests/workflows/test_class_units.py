@@ -23,7 +23,7 @@ from deciban.evaluation import ClassMetrics, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import GroupedProblem, evaluate_trials
 from deciban.evaluation.uncertainty import Resampling
 from deciban.multiclass.tables import ScoredClasses
-from deciban.workflows.class_sources import BatchedInfluences, calibration_of_source
+from deciban.workflows.evaluate.class_sources import BatchedInfluences, calibration_of_source
 from support.class_trials import random_trials
 from support.shards import Apart, source_of
 

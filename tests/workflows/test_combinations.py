@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from deciban import InputError
-from deciban.workflows.partitions import SplitColumn, crossed, with_what_counts_everywhere
+from deciban.workflows.reading.partitions import SplitColumn, crossed, with_what_counts_everywhere
 
 
 def test_all_combinations_are_listed_and_too_many_are_refused():

@@ -13,7 +13,7 @@ from deciban.decisions import decision_risk
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io import CostTable
 from deciban.multiclass import decision_c_avg
-from deciban.workflows.decision_files import evaluate_decision_files
+from deciban.workflows.deciding.decision_files import evaluate_decision_files
 
 RNG = np.random.default_rng(9)
 N = 200

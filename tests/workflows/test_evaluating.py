@@ -13,8 +13,8 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.io import recognition
 from deciban.io.partitions.opening import open_trials
 from deciban.io.recognition import memory_of
-from deciban.workflows.inputs import opened
 from deciban.workflows.options import Options
+from deciban.workflows.reading.inputs import opened
 
 
 @pytest.fixture

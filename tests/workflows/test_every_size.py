@@ -10,7 +10,7 @@ import pytest
 
 from deciban.io import validation
 from deciban.workflows import apply
-from deciban.workflows import inputs as opening
+from deciban.workflows.reading import inputs as opening
 from support.commands import terminal
 
 N = 1500

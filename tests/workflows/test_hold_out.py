@@ -10,7 +10,7 @@ from pyarrow import csv
 import deciban
 from deciban import InputError
 from deciban.trials import Trials
-from deciban.workflows.units import groups_of
+from deciban.workflows.reading.units import groups_of
 
 TRIALS = Trials.of(
     {"enroll": ["m1", "m2", "m1"], "test": ["x", "y", "z"]},

@@ -9,7 +9,7 @@ import pytest
 from deciban import evaluate_files, train_files
 from deciban.errors import MissingScoresError
 from deciban.fusion import LinearFusion, SubsetFusion
-from deciban.workflows import inputs as opening
+from deciban.workflows.reading import inputs as opening
 
 
 @pytest.fixture

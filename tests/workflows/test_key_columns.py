@@ -12,7 +12,7 @@ import pytest
 from deciban import InputError, KeyMismatchError, evaluate, evaluate_files
 from deciban.trials import Trials
 from deciban.workflows import Options, read_joined
-from deciban.workflows.units import weight_column
+from deciban.workflows.reading.units import weight_column
 
 SCORES = {"a": 2.0, "b": 1.0, "c": 0.5, "d": 1.5, "e": -1.0}
 KEY = "trial,label,w\na,target,2\nb,target,0.5\nc,nontarget,1e0\nd,nontarget,0\ne,nontarget,+3\n"

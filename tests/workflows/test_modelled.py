@@ -12,7 +12,7 @@ from deciban.calibration import AffineCalibrator, MulticlassScaleCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion
 from deciban.report import report_files
-from deciban.workflows import inputs as opening
+from deciban.workflows.reading import inputs as opening
 from support.score_files import said
 
 N = 3000

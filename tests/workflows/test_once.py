@@ -5,7 +5,7 @@ import pytest
 
 from deciban import train_files
 from deciban.calibration import AffineCalibrator
-from deciban.workflows import training_rows
+from deciban.workflows.train import rows as training_rows
 
 
 def test_other_trials_are_mapped_once(both, monkeypatch):

@@ -13,8 +13,8 @@ from deciban.errors import InputError
 from deciban.rules import ThresholdWeights
 from deciban.workflows import MetricOptions, Reading, UncertaintyOptions
 from deciban.workflows.evaluate import evaluate_source
-from deciban.workflows.inputs import open_source
 from deciban.workflows.options import Options
+from deciban.workflows.reading.inputs import open_source
 from support.how_sure import assert_equally_sure
 
 N = 400

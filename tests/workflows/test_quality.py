@@ -6,7 +6,7 @@ import pytest
 from deciban import FormatError, InputError
 from deciban.io import write
 from deciban.trials import Quality, SegmentQuality, Trials
-from deciban.workflows.quality import measures_of, read_measures
+from deciban.workflows.reading.quality import measures_of, read_measures
 
 PAIRS = Trials.of({"enroll": ["m", "n", "m"], "test": ["x", "y", "z"]})
 

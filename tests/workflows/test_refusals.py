@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban import InputError, evaluate_files, read_scores, report_files, train_files
-from deciban.workflows.units import HoldOut
+from deciban.workflows.reading.units import HoldOut
 from support.both_kinds import MADE
 
 WRONG = [

@@ -10,9 +10,9 @@ from deciban import evaluate_files
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.partitions import joining
 from deciban.io.source import TwoFiles
-from deciban.workflows import inputs
-from deciban.workflows.inputs import open_source
 from deciban.workflows.options import Options
+from deciban.workflows.reading import inputs
+from deciban.workflows.reading.inputs import open_source
 from support.commands import printed_table, terminal
 from support.sources import gathered, in_memory, trials, write
 

@@ -11,7 +11,7 @@ import pytest
 
 import deciban
 from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.workflows.summaries import SUMMARIZED
+from deciban.workflows.reading.summaries import SUMMARIZED
 
 N = 2000
 DECIMALS = {"coarse": 1, "fine": 9}

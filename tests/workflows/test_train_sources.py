@@ -13,7 +13,7 @@ from deciban.errors import InputError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion, SubsetFusion
 from deciban.io.partitions.opening import open_trials
 from deciban.workflows import apply
-from deciban.workflows import inputs as opening
+from deciban.workflows.reading import inputs as opening
 from support.commands import terminal
 
 

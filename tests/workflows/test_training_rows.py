@@ -9,11 +9,11 @@ import pytest
 
 from deciban import train_files
 from deciban.fusion import LinearFusion, MulticlassFusion
-from deciban.workflows import inputs as opening
 from deciban.workflows.evaluate import evaluate_model
-from deciban.workflows.inputs import opened
 from deciban.workflows.options import Options
-from deciban.workflows.training_rows import Compared, rows_of_model
+from deciban.workflows.reading import inputs as opening
+from deciban.workflows.reading.inputs import opened
+from deciban.workflows.train.rows import Compared, rows_of_model
 from support.class_files import CLASSES, trials, write_key, write_table
 
 

@@ -11,9 +11,9 @@ from deciban.io import write
 from deciban.models import Training, load_model
 from deciban.trials import Trials
 from deciban.workflows.evaluate import evaluate_model
-from deciban.workflows.inputs import opened
 from deciban.workflows.options import Options
-from deciban.workflows.training_rows import Compared
+from deciban.workflows.reading.inputs import opened
+from deciban.workflows.train.rows import Compared
 from support.score_files import said
 
 N = 240

@@ -7,7 +7,7 @@ import deciban
 from deciban import InputError, KeyMismatchError
 from deciban.calibration import AffineCalibrator
 from deciban.fusion import LinearFusion
-from deciban.workflows.inputs import named_scores
+from deciban.workflows.reading.inputs import named_scores
 
 DRAW = np.random.default_rng(20261122)
 TAR, NON = DRAW.normal(1.5, 1.0, (2, 40)), DRAW.normal(0.0, 1.0, (2, 70))

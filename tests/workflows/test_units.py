@@ -15,10 +15,10 @@ from deciban.core.resampling.units import keys_of
 from deciban.trials.units import speakers_of
 from deciban.workflows import Options, kinds, read_joined
 from deciban.workflows.evaluate import evaluate_source
-from deciban.workflows.inputs import ScoreFiles
 from deciban.workflows.kinds import two_class
 from deciban.workflows.kinds.two_class import TwoClass
-from deciban.workflows.units import units_of_batch
+from deciban.workflows.reading.inputs import ScoreFiles
+from deciban.workflows.reading.units import units_of_batch
 
 ROWS = [  # enroll, test, label, the speakers of both sides, day, weight
     ("m1", "ann one", "target", "ann", "ann", "mon", 1),

@@ -7,8 +7,8 @@ import pytest
 
 from deciban import evaluate_files
 from deciban.workflows.evaluate import evaluate_source
-from deciban.workflows.inputs import open_source
 from deciban.workflows.options import Options
+from deciban.workflows.reading.inputs import open_source
 from support.how_sure import assert_equally_sure
 
 N_NAMES = 14

@@ -8,8 +8,8 @@ import pytest
 from deciban import InputError, evaluate, evaluate_files, report_files, train_files
 from deciban.engines import Threads
 from deciban.trials.sources import Batch, LoadedPartition, TrialSource
-from deciban.workflows import inputs as opening
 from deciban.workflows.evaluate import worst_of
+from deciban.workflows.reading import inputs as opening
 from support.both_kinds import MADE
 
 

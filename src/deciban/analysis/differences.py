@@ -26,7 +26,7 @@ from deciban.errors import InputError, counted, shortened
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
 from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.one_system import OneSystem, bounds_in_words
-from deciban.evaluation.two_class import prior_name
+from deciban.evaluation.two_class.evaluate import prior_name
 from deciban.evaluation.uncertainty import CurveInfluences, MetricKey, Uncertainty
 from deciban.types import BoolArray, ByValue, FloatArray
 

@@ -19,8 +19,8 @@ from deciban.core.training.moments import are_same
 from deciban.errors import InputError, TrialError, names_apart, option
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.results import Evaluation, Results
-from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassMetrics
-from deciban.evaluation.two_class import evaluation_of, summary_of_labelled
+from deciban.evaluation.two_class.evaluate import evaluation_of, summary_of_labelled
+from deciban.evaluation.two_class.summary import DEFAULT_POINTS, TwoClassMetrics
 from deciban.evaluation.uncertainty import Resampling
 from deciban.fusion import LinearFusion, posterior_divergence
 from deciban.models.model import untrained, without_measure_warnings
@@ -671,5 +671,5 @@ def _silent(prototype: Fusion) -> LinearFusion:
 
 def llrs_of(source: TrialSource, model: Any) -> FloatArray:
     """Return the llrs of a trained model for trials in memory."""
-    (trials,) = source.partitions
-    return np.asarray(read_mapped(model, source.systems, trials, TrialFields((0,))).scores[0], np.float64)
+    found = read_mapped(model, source.systems, source.partitions[0], TrialFields((0,)))
+    return np.asarray(found.scores[0], np.float64)

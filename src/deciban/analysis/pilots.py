@@ -16,8 +16,8 @@ from deciban.errors import InputError, Message, counted, either
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.metrics import metric_of, name_with_place
 from deciban.evaluation.one_system import Jsonable, plain
-from deciban.evaluation.summary import TwoClassMetrics, summarize
-from deciban.evaluation.two_class import costs_of_trials, evaluation_of
+from deciban.evaluation.two_class.evaluate import costs_of_trials, evaluation_of
+from deciban.evaluation.two_class.summary import TwoClassMetrics, summarize
 from deciban.evaluation.uncertainty import MetricKey, Resampling, Uncertainty, looked_up
 from deciban.types import AnyArray, ByValue, CountArray, FloatArray, FloatPair, IntArray
 

@@ -19,7 +19,7 @@ from deciban.core.resampling.intervals import LEVEL, Estimate, checked_level
 from deciban.core.resampling.units import units_of_classes
 from deciban.errors import InputError, option
 from deciban.evaluation import ClassEvaluation, Evaluation
-from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassMetrics
+from deciban.evaluation.two_class.summary import DEFAULT_POINTS, TwoClassMetrics
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.types import FloatArray, IntArray, Units, Weights
 

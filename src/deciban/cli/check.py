@@ -189,8 +189,8 @@ def identify_command(
     deciban identify sysA.h5 sysB.h5 --key mates.txt --rank 1,20 --fpir 0.003
     """
     from deciban.workflows.identifying import identifications_of
-    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.options import Options
+    from deciban.workflows.reading.inputs import ScoreFiles
 
     chosen = {name: value for name, value in given.items() if value not in (None, ())}
     about = Options.of("deciban", {**chosen, "kind": "two-class", "from_classes": False})

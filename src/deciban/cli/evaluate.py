@@ -74,7 +74,7 @@ def show_decisions(
     **given
         ``accept``, ``reject``, ``decision_column`` and ``costs``.
     """
-    from deciban.workflows.decision_files import evaluate_decision_files
+    from deciban.workflows.deciding.decision_files import evaluate_decision_files
 
     with working() as say:
         found = evaluate_decision_files(list(files), key, progress=say, **given, options=asked.options)
@@ -118,7 +118,7 @@ def eval_command(
     """
     from deciban.io.source import require_one_stream, single_files
     from deciban.workflows.evaluate import evaluate_model
-    from deciban.workflows.inputs import opened, paths_of
+    from deciban.workflows.reading.inputs import opened, paths_of
 
     out = _console(output, shown, [*scores, key])
     wanted, decided, verifier, beside = ({name: given.pop(name) for name in names} for names in _REQUESTS)
@@ -291,7 +291,7 @@ def report_command(
     from deciban.io.writing import target_name
     from deciban.report.files import ReportRequest, write_report
     from deciban.report.tables import named_calibrated
-    from deciban.workflows.inputs import opened
+    from deciban.workflows.reading.inputs import opened
 
     if cross_validate is not None and not given["select"]:
         raise click.UsageError("--cross-validate sets what --select holds out. Add --select, or leave it out.")

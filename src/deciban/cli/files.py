@@ -193,7 +193,7 @@ def summarize_command(
     deciban eval all.summary
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.summaries import summarize_files
+    from deciban.workflows.reading.summaries import summarize_files
 
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
     with working() as say:
@@ -213,7 +213,7 @@ def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_j
     deciban merge part-*.summary -o all.summary
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.summaries import merge_summaries
+    from deciban.workflows.reading.summaries import merge_summaries
 
     refuse_overwriting([output], summaries)
     with working("merging"):
@@ -266,7 +266,7 @@ def decide_command(
     from deciban.decisions import explained
     from deciban.io.decision_files import EXAMPLE, read_costs
     from deciban.workflows.deciding import decide_files
-    from deciban.workflows.quality import quality_paths
+    from deciban.workflows.reading.quality import quality_paths
 
     if costs is None:
         raise click.UsageError(

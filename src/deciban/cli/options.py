@@ -24,8 +24,8 @@ from deciban.cli.parsing import PARSERS, PictureOptions
 from deciban.errors import FormatError, InputError, Message, one_line, option
 
 if TYPE_CHECKING:
-    from deciban.workflows.inputs import Opened, Paths
     from deciban.workflows.options import KindName, Options
+    from deciban.workflows.reading.inputs import Opened, Paths
 
 
 GIVEN = "deciban.cli.given"
@@ -492,7 +492,7 @@ class JoiningOptions:
             return list(scores)
         from deciban._files import PathLike
         from deciban.io.source import TwoFiles
-        from deciban.workflows.inputs import named_scores
+        from deciban.workflows.reading.inputs import named_scores
 
         return named_scores(list[PathLike | TwoFiles](scores), key, self.two)[0]
 
@@ -508,7 +508,7 @@ class JoiningOptions:
         kind = files.kind_name(self.options)
         refuse_options(kind)
         if self.options.plan is not None:
-            from deciban.workflows.plans import require_kind
+            from deciban.workflows.evaluate.plans import require_kind
 
             require_kind(self.options.plan, kind)
         return replace(self.options, kind=kind)

@@ -49,8 +49,8 @@ def compare_command(
     """
     from deciban.evaluation.spoofing import Edition
     from deciban.workflows.comparing import compare_files, require_metrics
-    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.kinds import kind_of
+    from deciban.workflows.reading.inputs import ScoreFiles
 
     gates, given["permutations"] = given.pop("fail_if_worse") or (), given["permutations"] or 0
     verifier = {name: value for name in ("asv", "asv_key", "asv_errors") if (value := given.pop(name)) is not None}
@@ -110,8 +110,8 @@ def plan_command(
     """
     from deciban.io.writing import refuse_overwriting
     from deciban.workflows.comparing import plan_files, require_metrics
-    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.kinds import kind_of
+    from deciban.workflows.reading.inputs import ScoreFiles
 
     picture.require()
     opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)

@@ -153,7 +153,7 @@ class PlotRequest:
 
     def _opened(self) -> tuple[Any, Any, dict[str, Any]]:
         """Return score files to read as a whole, options for them, and the files for JSON."""
-        from deciban.workflows.inputs import ScoreFiles
+        from deciban.workflows.reading.inputs import ScoreFiles
 
         files = ScoreFiles.of(self.asked.inputs(self.scores, self.key), self.key, self.asked.options.reading)
         about = self.asked.options_for(files).with_metrics(**self.metrics)
@@ -200,7 +200,7 @@ class PlotRequest:
     def _of_identification(self) -> Addable:
         """Return a plot of the searches of a gallery; the key can contain target trials only."""
         from deciban.workflows.identifying import identifications_of
-        from deciban.workflows.inputs import ScoreFiles
+        from deciban.workflows.reading.inputs import ScoreFiles
 
         about = self.asked.options
         files = ScoreFiles.of(self.asked.inputs(self.scores, self.key), self.key, about.reading)
@@ -214,7 +214,7 @@ class PlotRequest:
     def _evaluated(self, scores: Any, key: str | None) -> tuple[Any, dict[str, Any]]:
         """Return results of score files, and the names of these files by role."""
         from deciban.workflows.evaluate import evaluate_model
-        from deciban.workflows.inputs import opened
+        from deciban.workflows.reading.inputs import opened
 
         files = opened(scores, key, self.asked.options)
         about = self.asked.options_for(files).with_metrics(**self.metrics)

@@ -87,7 +87,7 @@ class TrainingRequest:
         """Return the files of quality measures, or of their combination, that an argument names."""
         if self.extra.get(name) is None:
             return []
-        from deciban.workflows.quality import quality_paths
+        from deciban.workflows.reading.quality import quality_paths
 
         return quality_paths(self.extra[name])
 
@@ -107,7 +107,7 @@ class TrainingRequest:
     @property
     def groups(self) -> tuple[str, ...] | None:
         """Columns whose values are held out together; None without cross-validation."""
-        from deciban.workflows.units import HoldOut
+        from deciban.workflows.reading.units import HoldOut
 
         if not self.cross_validate and not self.extra.get("select"):
             return None
@@ -186,7 +186,7 @@ def train(request: TrainingRequest, asked: JoiningOptions, model_of: Callable[[O
     from deciban.models.model import to_text
     from deciban.workflows import train_files
     from deciban.workflows.apply import require_llrs_writable
-    from deciban.workflows.inputs import opened
+    from deciban.workflows.reading.inputs import opened
 
     request.check(asked.options.files)
     if request.interval and not asked.options.how_sure.intervals:
@@ -270,7 +270,7 @@ def apply_command(
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import apply_files
     from deciban.workflows.model_files import LoadedModel
-    from deciban.workflows.quality import quality_paths
+    from deciban.workflows.reading.quality import quality_paths
 
     if [*scores, model].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once.")
@@ -316,7 +316,7 @@ def calibrate_command(
     deciban calibrate dev.csv --key key.csv -o model.json --cross-validate speaker --llrs dev_llr.csv
     deciban calibrate logits.npy --key labels.npy --classes cat,dog,eel -o model.json
     """
-    from deciban.workflows.inputs import paths_of
+    from deciban.workflows.reading.inputs import paths_of
 
     own = ("output", "cross_validate", "llrs", "to", "interval", "write_as", "quiet", "shown")
     named = {name: given.pop(name) for name in own}
@@ -357,7 +357,7 @@ def fuse_command(
     deciban fuse a.txt b.txt --key dev.key -o fusion.json --apply-to ea.txt --apply-to eb.txt --llrs eval_llr.txt
     deciban fuse --spoof cm.txt asv.txt --key dev.key --preset asvspoof5 -o fusion.json
     """
-    from deciban.workflows.inputs import paths_of
+    from deciban.workflows.reading.inputs import paths_of
 
     if given.pop("spoof"):
         _fuse_spoofing(scores, key, asked, list(apply_to), given)

@@ -320,13 +320,8 @@ def normalized_cross_entropy(tar: WeightedScores, non: WeightedScores, log_odds:
     def scaled(scores: FloatArray) -> FloatArray:
         return _scaled_softplus(sign * scores, size)
 
-    cost = MeanCost.of(likely[0], scaled, likely[1]).value + mean_log_cost(rare, size, sign=sign)
+    cost = MeanCost.of(likely[0], scaled, likely[1]).value + log_cost(rare, size, sign=sign).value
     return cost / float(_scaled_softplus(np.zeros(1), size)[0] + softplus(np.array([size]))[0])
-
-
-def mean_log_cost(trials: WeightedScores, shift: float, *, sign: int) -> float:
-    """Return the mean of ``ln(1 + exp(sign * score + shift))`` in nats."""
-    return log_cost(trials, shift, sign=sign).value
 
 
 def log_cost(trials: WeightedScores, shift: float, *, sign: int) -> MeanCost:

@@ -25,8 +25,14 @@ from deciban.core.ranks.hull import CoarseTable, CornerCounts, OrderedPairs, Sco
 from deciban.core.ranks.loops import N_BYTES, ValueCounts, count_loops, expected_bytes
 from deciban.evaluation.curves import drawn_lines
 from deciban.evaluation.results import Evaluation
-from deciban.evaluation.summary import PosteriorCosts, Summary, TrialsByUnit, TwoClassMetrics, posterior_costs_of
-from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.two_class.evaluate import evaluation_of
+from deciban.evaluation.two_class.summary import (
+    PosteriorCosts,
+    Summary,
+    TrialsByUnit,
+    TwoClassMetrics,
+    posterior_costs_of,
+)
 from deciban.evaluation.uncertainty import Resampling
 from deciban.memory import Cost, bytes_held, give_back, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
@@ -430,7 +436,7 @@ def summarize_source(
     Returns
     -------
     Summary
-        The same as from `deciban.evaluation.summary.summarize`: counts are identical, sums of costs agree to a relative
+        The same as from `deciban.evaluation.two_class.summary.summarize`: counts are identical, sums of costs agree to a relative
         error of 1e-16. Sorted scores can be in temporary files that exist as long as the summary.
 
     Raises

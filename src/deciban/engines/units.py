@@ -30,7 +30,7 @@ from deciban.core.resampling.replicates import (
 from deciban.core.resampling.unit_counts import MOST_DEALT, CountedByUnit, SingleFacts, SingleSums
 from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, UnitFacts
 from deciban.errors import Message
-from deciban.evaluation.summary import BinnedTrials, TrialsByUnit, UnitTrials
+from deciban.evaluation.two_class.summary import BinnedTrials, TrialsByUnit, UnitTrials
 from deciban.evaluation.uncertainty import Resampling
 from deciban.memory import Cost, require_room_for_units, rows_that_fit
 from deciban.trials.sources import (

@@ -15,18 +15,18 @@ from deciban.core.resampling.intervals import LEVEL, RatePart, RateSum, Scale, b
 from deciban.core.resampling.linearised import LinearCosts, bits_at
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
 from deciban.evaluation.curves import Consistency, rate_bounds, spread_of_rates
-from deciban.evaluation.linear_metrics import LARGEST
+from deciban.evaluation.two_class.linear_metrics import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences, MetricKey, Uncertainty
 from deciban.types import AnyArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.unit_counts import RowsOfTrials
     from deciban.evaluation.curves import Curves
-    from deciban.evaluation.linear_metrics import WithoutGroups
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import Evaluation
-    from deciban.evaluation.summary import Summary
+    from deciban.evaluation.two_class.linear_metrics import WithoutGroups
+    from deciban.evaluation.two_class.summary import Summary
 
 
 class Bands:

@@ -20,7 +20,7 @@ from deciban.core.ranks.operating import detection_cost, effective_log_odds
 from deciban.core.resampling.intervals import LEVEL, ROUNDING, checked_level
 from deciban.core.resampling.linearised import ScoreBins, in_bins
 from deciban.errors import InputError, Note
-from deciban.evaluation.summary import Summary
+from deciban.evaluation.two_class.summary import Summary
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
 from deciban.types import AnyArray, ByValue, CountArray, FloatArray, FloatPair, IntArray
@@ -744,7 +744,7 @@ def error_steps(summary: Summary) -> ErrorSteps:
 
     Examples
     --------
-    >>> from deciban.evaluation.summary import summarize
+    >>> from deciban.evaluation.two_class.summary import summarize
     >>> steps = error_steps(summarize([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]))
     >>> steps.thresholds.tolist(), steps.n_miss.tolist(), steps.n_fa.tolist()
     ([-1.0, 0.0, 1.0, 2.0], [0, 0, 0, 1, 3], [3, 2, 1, 0, 0])

@@ -19,7 +19,7 @@ from deciban.core.ranks.hull import CoarseTable
 from deciban.core.ranks.operating import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.core.resampling.intervals import LEVEL, ROUNDING
 from deciban.errors import DecibanWarning, InputError, counted
-from deciban.evaluation.summary import CUSTOM, Summary
+from deciban.evaluation.two_class.summary import CUSTOM, Summary
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.metrics import classification
 from deciban.metrics.costs import RULES, ScoreParts, parts_of

@@ -502,13 +502,8 @@ def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     _pairs(drawing, pairs, top, least="after PAV")
     if bands:
         shade_curves(drawing, "cross_entropy")
-    draw_reference(drawing, drawing.reach, _prior_entropy)
+    draw_reference(drawing, drawing.reach, lambda x: (entr(expit(x)) + entr(expit(-x))) / math.log(2))  # of llr 0
     return framed(drawing, top, "Empirical cross-entropy (bits)")
-
-
-def _prior_entropy(log_odds: FloatArray) -> FloatArray:
-    """Return the cross-entropy of llr 0 in bits."""
-    return np.asarray((entr(expit(log_odds)) + entr(expit(-log_odds))) / math.log(2))
 
 
 def _pairs(drawing: Drawing, pairs: Sequence[tuple[FloatArray, ...]], top: float, *, least: str = "minimum") -> None:

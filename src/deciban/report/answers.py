@@ -14,7 +14,7 @@ from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.units import FEW_UNITS
 from deciban.errors import amount, counted, option, some_of, topic_of
 from deciban.evaluation.one_system import advice_before_calibration, has_llrs, shown_interval
-from deciban.evaluation.two_class import prior_name
+from deciban.evaluation.two_class.evaluate import prior_name
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.tables.writers import count, number, percent, sure
 from deciban.types import Axis

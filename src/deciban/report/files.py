@@ -21,16 +21,16 @@ from deciban.models.score_model import ScoreModel
 from deciban.report.tables import Page, Provenance, date_written
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
-from deciban.workflows.inputs import Opened, Paths, named_scores, opened, paths_of
 from deciban.workflows.options import Options
-from deciban.workflows.partitions import Split
-from deciban.workflows.units import DEFAULT_FOLDS, HoldOut
+from deciban.workflows.reading.inputs import Opened, Paths, named_scores, opened, paths_of
+from deciban.workflows.reading.partitions import Split
+from deciban.workflows.reading.units import DEFAULT_FOLDS, HoldOut
 
 if TYPE_CHECKING:
     from deciban.analysis import FusionMetrics, Selection
     from deciban.evaluation.saved import SavedSystem
     from deciban.workflows.model_files import AnyModel
-    from deciban.workflows.quality import QualityFiles
+    from deciban.workflows.reading.quality import QualityFiles
 
 
 _WORST = 20
@@ -336,7 +336,7 @@ def _measures(quality: QualityFiles | None) -> list[PathLike]:
     """Return the files of quality measures."""
     if quality is None:
         return []
-    from deciban.workflows.quality import quality_paths  # loads all of training
+    from deciban.workflows.reading.quality import quality_paths  # loads all of training
 
     return quality_paths(quality)
 
@@ -371,7 +371,7 @@ def _with_worth(
 ) -> Page:
     """Return a page with the contribution of each system to a fusion, and with the selection of systems."""
     from deciban.workflows.model_files import selected  # loads all of training
-    from deciban.workflows.training_rows import Compared, rows_of_model
+    from deciban.workflows.train.rows import Compared, rows_of_model
 
     assert isinstance(page.model, ScoreModel)  # noqa: S101  # the caller checked that it is a fusion
     model, every, say = page.model, Compared(*train.trials), progress or (lambda _words: None)

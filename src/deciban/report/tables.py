@@ -33,7 +33,7 @@ from deciban.evaluation.one_system import (
     corrected_of,
     optimism_in_words,
 )
-from deciban.evaluation.two_class import prior_name
+from deciban.evaluation.two_class.evaluate import prior_name
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.io.source import TwoFiles, described
 from deciban.tables.writers import MINUS, MISSING, count, number, percent, sure

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from deciban.evaluation.spoofing import Measured, SpoofingResults, SpoofingSystem
     from deciban.metrics import CalibrationDiscrepancy
     from deciban.workflows.identifying import Identification
-    from deciban.workflows.spoofing_fusion import FusedSpoofing
+    from deciban.workflows.spoofing.fusion import FusedSpoofing
 
 
 def print_spoofing(results: SpoofingResults, out: Console, *, everything: bool = False) -> None:

@@ -411,7 +411,7 @@ class TrialSource:
         return "classes" if self.classes else "two-class"
 
     def as_source(self, _options: object, _progress: object = None) -> TrialSource:
-        """Return the source itself; see `deciban.workflows.inputs.Opened`."""
+        """Return the source itself; see `deciban.workflows.reading.inputs.Opened`."""
         return self
 
     def in_order_of(self, _classes: Sequence[str]) -> TrialSource:

@@ -24,12 +24,12 @@ from deciban.trials.tables import LOG_10
 from deciban.trials.units import side_of, units_of_columns
 from deciban.types import AnyArray, Progress
 from deciban.workflows.evaluate import evaluate_model, evaluate_source
-from deciban.workflows.inputs import Paths, ScoreFiles, named_scores
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_metrics
 from deciban.workflows.options import Options, UncertaintyOptions
+from deciban.workflows.reading.inputs import Paths, ScoreFiles, named_scores
+from deciban.workflows.reading.units import units_of_batch
 from deciban.workflows.spoofing import evaluate_spoofing_files
-from deciban.workflows.units import units_of_batch
 
 if TYPE_CHECKING:
     from deciban.analysis.pilots import Pilot, Plan

@@ -20,10 +20,10 @@ from deciban.trials import Key, Scores, Trials
 from deciban.trials.lists import PAIR
 from deciban.trials.names import positions
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
-from deciban.workflows.inputs import ScoreFiles
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.options import Options, Reading, renamed
+from deciban.workflows.reading.inputs import ScoreFiles
 
 RANKS, FPIRS = (1, 5, 10), (0.01, 0.001)
 """Ranks and limits of the FPIR that are reported by default."""

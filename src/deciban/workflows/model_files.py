@@ -26,7 +26,7 @@ from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, coun
 from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import KindName, Options, RenamedSystems, known_by
-from deciban.workflows.units import HoldOut, UnitsOfSource, groups_of, pairs_of
+from deciban.workflows.reading.units import HoldOut, UnitsOfSource, groups_of, pairs_of
 
 
 def _digits(model: ScoreModel, batch: Batch) -> AnyArray | None:

@@ -27,7 +27,7 @@ from deciban.trials import IdMap
 from deciban.trials.joining import IdsLike, Renaming
 from deciban.trials.sources import Engine
 from deciban.types import Axis, ScoreUnit
-from deciban.workflows.partitions import Split
+from deciban.workflows.reading.partitions import Split
 
 
 @dataclass(frozen=True, slots=True)

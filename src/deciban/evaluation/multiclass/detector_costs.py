@@ -22,9 +22,9 @@ from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, R
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bins_of, bits_at, crossing_slopes
 from deciban.core.resampling.replicates import LeftOut
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.linear_metrics import OF_MAPS, LinearMetric, chosen_without, crossing_of, shifts_of
 from deciban.evaluation.multiclass.class_metrics import NO_COSTS, ClassMetric, LoadedTrials
 from deciban.evaluation.multiclass.problem_sums import TargetErrors
+from deciban.evaluation.two_class.linear_metrics import OF_MAPS, LinearMetric, chosen_without, crossing_of, shifts_of
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.metrics import SortedScores
 from deciban.multiclass import PairwiseAnalysis

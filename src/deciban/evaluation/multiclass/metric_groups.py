@@ -62,7 +62,7 @@ from deciban.evaluation.multiclass.detector_costs import (
 )
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems
-from deciban.evaluation.summary import N_GROUPS
+from deciban.evaluation.two_class.summary import N_GROUPS
 from deciban.evaluation.uncertainty import Bootstrap, MetricKey, Resampling, Uncertainty
 from deciban.memory import Cost, rows_that_fit
 from deciban.metrics import SortedScores

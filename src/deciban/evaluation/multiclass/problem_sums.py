@@ -25,7 +25,7 @@ from deciban.core.logliks import critical_priors, relative, row_blocks
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError, option
 from deciban.evaluation.curves import PooledOdds, prior_axis
-from deciban.evaluation.summary import Summary
+from deciban.evaluation.two_class.summary import Summary
 from deciban.metrics import SortedScores
 from deciban.multiclass.analysis import MOST_CLASSES, checked_out_of_set, out_of_set_prior
 from deciban.multiclass.tables import ByClass, ScoredClasses, Side, weighted_by

@@ -151,11 +151,6 @@ def as_floats(array: AnyArray, name: str) -> ScoreArray:
     return array.astype(np.float64)
 
 
-def holds_nan(values: AnyArray) -> bool:
-    """Return True if a number is NaN."""
-    return bool(values.dtype.kind == "f" and values.size and np.isnan(np.max(values)))
-
-
 def refuse_nan(
     values: AnyArray,
     name: str,
@@ -183,7 +178,7 @@ def refuse_nan(
     FormatError
         At the first NaN.
     """
-    if not holds_nan(values):
+    if not (values.dtype.kind == "f" and values.size and np.isnan(np.max(values))):
         return
     bad = np.isnan(values) if chosen is None else np.isnan(values) & chosen
     if not bad.any():

@@ -328,16 +328,12 @@ def of_workbook(source: Source) -> Translated:
             book.close()
     if not sheets:
         raise FormatError(f"{name}: all sheets of this workbook are empty. Expected a table with one trial per row.")
-    title, rows = next((one for one in sheets if _has_numbers(one[1])), sheets[0])
+    numeric = (one for one in sheets if any(is_number(cell.replace(",", ".")) for row in one[1][1:] for cell in row))
+    title, rows = next(numeric, sheets[0])
     others = ", ".join(repr(other) for other, _ in sheets if other != title)
     more = f" (not read: {others})" if others else ""
     with_commas = of_semicolons("\n".join(_line(row, ";") for row in rows).encode(), source)
     return Translated(with_commas.text, source, "", f"sheet {title!r}{more} ")
-
-
-def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if a cell below the first row is a number."""
-    return any(is_number(cell.replace(",", ".")) for row in rows[1:] for cell in row)
 
 
 def _rows_of(sheet: Any, name: str) -> list[list[str]]:

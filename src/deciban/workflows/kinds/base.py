@@ -314,7 +314,7 @@ A = TypeVar("A", bound=Aligned | AlignedClasses)
 
 
 class CountedUnits(Protocol):
-    """Source of trials with units for evaluations; see `deciban.workflows.units.UnitsOfSource`."""
+    """Source of trials with units for evaluations; see `deciban.workflows.reading.units.UnitsOfSource`."""
 
     @property
     def source(self) -> TrialSource:

@@ -312,7 +312,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         InputError
             If a request needs all segments in memory, or a class has no segments.
         """
-        from deciban.workflows.class_sources import evaluate_class_batches
+        from deciban.workflows.evaluate.class_sources import evaluate_class_batches
 
         self.refuse_metrics(options.metrics)
         require = partial(self.require_trials, has_weights=units.source.has_weights)

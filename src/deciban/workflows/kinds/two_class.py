@@ -15,7 +15,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines, option
 from deciban.evaluation import Evaluation, TwoClassMetrics
 from deciban.evaluation.metrics import METRICS, information_priors, keys_of
-from deciban.evaluation.two_class import evaluation_of, summary_of_labelled
+from deciban.evaluation.two_class.evaluate import evaluation_of, summary_of_labelled
 from deciban.evaluation.uncertainty import MetricKey, Resampling
 from deciban.io.columns.headers import labels_option, words_in_options
 from deciban.io.formats import ContentKind, Contents, by_name

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from deciban.evaluation import ClassEvaluation, Evaluation, Results
     from deciban.models.score_model import ScoreModel
     from deciban.types import Names, ScoreUnit, Weights
-    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.options import KindName
+    from deciban.workflows.reading.inputs import ScoreFiles
     from deciban.workflows.train import Trained
 
 
@@ -462,7 +462,7 @@ def two_class_files(frame: Any, given: ArrayArguments, unit: ScoreUnit | None = 
     """Return a data frame of two-class systems and the truth as files; `unit` takes precedence over column names."""
     from deciban.io.columns.columnar import columns_named, contents_of_frame
     from deciban.io.recognition import held_in_memory
-    from deciban.workflows.inputs import ScoreFiles
+    from deciban.workflows.reading.inputs import ScoreFiles
 
     named = columns_named("score", "score" if given.score is None else given.score)
     how: Any = {"labels": given.labels, "system": given.system or named[0], "unit": given.unit or unit}
@@ -475,7 +475,7 @@ def class_files(frame: Any, given: ArrayArguments) -> ScoreFiles:
     """Return a data frame of multiclass systems and the truth as files."""
     from deciban.io.columns.columnar import contents_of_frame, of_one_system
     from deciban.io.recognition import held_in_memory
-    from deciban.workflows.inputs import ScoreFiles
+    from deciban.workflows.reading.inputs import ScoreFiles
 
     classes, score = given.classes, given.score
     if given.labels is not None:
@@ -523,7 +523,7 @@ def class_arrays(scores: Any, given: ArrayArguments) -> ScoreFiles:
     from deciban.io.recognition import held_in_memory
     from deciban.multiclass.tables import ScoredClasses
     from deciban.trials import ClassKey, ClassScores, Trials
-    from deciban.workflows.inputs import ScoreFiles
+    from deciban.workflows.reading.inputs import ScoreFiles
 
     if given.labels is not None:
         raise InputError(_NO_WORDS)

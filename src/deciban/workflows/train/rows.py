@@ -20,13 +20,13 @@ from deciban.trials.sources import TrialSource, counting, having, ordered
 from deciban.types import Progress
 from deciban.workflows import model_files
 from deciban.workflows.evaluate import evaluate_source
-from deciban.workflows.inputs import is_object, messages_with_ties, opened, paths_of
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_metrics
 from deciban.workflows.options import Options
-from deciban.workflows.partitions import Split
-from deciban.workflows.quality import Measured, with_quality
-from deciban.workflows.units import UnitsOfSource, units_of_source
+from deciban.workflows.reading.inputs import is_object, messages_with_ties, opened, paths_of
+from deciban.workflows.reading.partitions import Split
+from deciban.workflows.reading.quality import Measured, with_quality
+from deciban.workflows.reading.units import UnitsOfSource, units_of_source
 
 LEAST_FOR_LEAVING_OUT = 3
 """Minimum number of systems for fusions without one of them; with fewer, only one system would remain."""
@@ -400,8 +400,8 @@ def opened_others(
     Raises
     ------
     FormatError, InputError, OSError
-        As in `deciban.workflows.inputs.open_source`; or if systems or classes do not match, or quality measures are
-        missing.
+        As in `deciban.workflows.reading.inputs.open_source`; or if systems or classes do not match, or quality
+        measures are missing.
     """
     given = list(scores) if isinstance(scores, list | tuple) else [scores]
     paths: Sequence[PathLike] = [one for one in source.paths if not is_object(one)]

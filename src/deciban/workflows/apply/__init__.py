@@ -40,7 +40,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials.joining import Lookup
 from deciban.types import AnyArray, Progress
 from deciban.workflows import model_files
-from deciban.workflows.applied import (
+from deciban.workflows.apply.systems import (
     Tally,
     ToApply,
     applied,
@@ -51,11 +51,11 @@ from deciban.workflows.applied import (
     said,
     stamped,
 )
-from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
 from deciban.workflows.kinds.base import Form
 from deciban.workflows.options import Options, Reading, Scale, UncertaintyOptions
-from deciban.workflows.quality import QualityFiles, quality_paths, read_measures
+from deciban.workflows.reading.inputs import Paths, ScoreFiles, paths_of
+from deciban.workflows.reading.quality import QualityFiles, quality_paths, read_measures
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError, warn
 from deciban.evaluation.metrics import METRICS, key_among, keys_of, metric_of
 from deciban.evaluation.results import Evaluation
-from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassMetrics, merged, summarize
-from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.two_class.evaluate import evaluation_of
+from deciban.evaluation.two_class.summary import DEFAULT_POINTS, Summary, TwoClassMetrics, merged, summarize
 from deciban.types import AnyArray, Weights
 
 

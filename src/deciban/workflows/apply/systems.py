@@ -55,7 +55,7 @@ from deciban.workflows.kinds.base import Form, application_messages, named_apart
 from deciban.workflows.kinds.two_class import as_table
 from deciban.workflows.model_files import order_for, ways_message
 from deciban.workflows.options import Reading, renamed
-from deciban.workflows.quality import Measured, combination_messages, measures_of_partition, quality_messages
+from deciban.workflows.reading.quality import Measured, combination_messages, measures_of_partition, quality_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,10 +36,10 @@ from deciban.evaluation.curves import (
     remark_on_llrs,
     remark_on_range,
 )
-from deciban.evaluation.linear_metrics import LinearMetric, MetricsOfEvaluation, WithoutGroups
 from deciban.evaluation.metrics import NOTHING, information_of, requested_of
 from deciban.evaluation.results import Evaluation, PointResult
-from deciban.evaluation.summary import (
+from deciban.evaluation.two_class.linear_metrics import LinearMetric, MetricsOfEvaluation, WithoutGroups
+from deciban.evaluation.two_class.summary import (
     DEFAULT_POINTS,
     BinnedTrials,
     Summary,
@@ -299,7 +299,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
 
     Examples
     --------
-    >>> from deciban.evaluation.summary import summarize
+    >>> from deciban.evaluation.two_class.summary import summarize
     >>> one, other = summarize([1.0, 2.0], [0.0]), summarize([2.0], [1.0, -1.0])
     >>> evaluation_of(one + other).eer == evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).eer
     True

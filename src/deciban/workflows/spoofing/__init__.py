@@ -32,10 +32,10 @@ from deciban.io.source import single_files
 from deciban.spoofing import AsvErrors
 from deciban.trials.sources import Batch, LoadedPartition, TrialSource
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
-from deciban.workflows.inputs import Paths, paths_of, read_joined
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options, Reading
-from deciban.workflows.units import UnitsOfSource, units_of_source
+from deciban.workflows.reading.inputs import Paths, paths_of, read_joined
+from deciban.workflows.reading.units import UnitsOfSource, units_of_source
 
 _SPOOFS = frozenset({"spoof", "attack", "fake", "forged", "forgery"})
 """Label words of spoofs, among the words of non-targets."""

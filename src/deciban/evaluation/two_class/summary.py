@@ -573,7 +573,7 @@ def summarize(
 
     Examples
     --------
-    >>> from deciban.evaluation.two_class import evaluate, evaluation_of
+    >>> from deciban.evaluation.two_class.evaluate import evaluate, evaluation_of
     >>> parts = [summarize([1.0, 2.0], []), summarize([2.0], [0.0, 1.0, -1.0])]
     >>> evaluation_of(merged(parts)) == evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])
     True

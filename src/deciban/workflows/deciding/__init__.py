@@ -19,7 +19,7 @@ from deciban.decisions import Application, DecisionTally
 from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, decided
 from deciban.errors import WARNING, InputError, Message, as_message, counted, option, refuse, teller
 from deciban.evaluation.curves import remark_on_llrs
-from deciban.evaluation.summary import summarize
+from deciban.evaluation.two_class.summary import summarize
 from deciban.io.columns.columnar import TableRules
 from deciban.io.columns.headers import unit_in_words
 from deciban.io.columns.values import Rows
@@ -38,14 +38,14 @@ from deciban.trials.classes import ScoreStatistics
 from deciban.trials.frames import to_arrow
 from deciban.trials.lists import ROW
 from deciban.types import CountArray, Progress, ScoreArray
-from deciban.workflows.applied import ToApply, applied, naming, on_same_rows
 from deciban.workflows.apply import apply_files, how_to_read
-from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
+from deciban.workflows.apply.systems import ToApply, applied, naming, on_same_rows
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.base import application_messages, decision_messages
 from deciban.workflows.model_files import AnyModel, in_class_order, model_message, path_of_model, trained_model
 from deciban.workflows.options import Options, Reading
-from deciban.workflows.quality import QualityFiles, quality_paths
+from deciban.workflows.reading.inputs import Paths, ScoreFiles, paths_of, read_joined
+from deciban.workflows.reading.quality import QualityFiles, quality_paths
 
 _FULL = "decisions.parquet"
 

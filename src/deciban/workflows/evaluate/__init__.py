@@ -22,15 +22,15 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import JoinReport
 from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, counting, found_in, having
 from deciban.types import Progress
-from deciban.workflows import inputs
-from deciban.workflows.inputs import messages_with_ties, opened
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import MetricOptions, Options, RenamedSystems, UncertaintyOptions, renamed
+from deciban.workflows.reading import inputs
+from deciban.workflows.reading.inputs import messages_with_ties, opened
 
 if TYPE_CHECKING:
-    from deciban.workflows.conditions import Conditions
-    from deciban.workflows.plans import ProtocolTrials
-    from deciban.workflows.units import UnitsOfSource
+    from deciban.workflows.evaluate.conditions import Conditions
+    from deciban.workflows.evaluate.plans import ProtocolTrials
+    from deciban.workflows.reading.units import UnitsOfSource
 
 
 TWO_CLASSES = ("target", "non-target")
@@ -115,7 +115,7 @@ def evaluate_source(
 
 def _units_of(source: TrialSource, engine: Engine, options: Options, kind: AnyKind) -> UnitsOfSource:
     """Return the units of a source; presets with false-match rates call speakers subjects."""
-    from deciban.workflows.units import units_of_source  # not needed if units are known
+    from deciban.workflows.reading.units import units_of_source  # not needed if units are known
 
     units = units_of_source(source, engine, options.how_sure, kind)
     return units.with_subjects() if options.plan is not None and options.plan.false_match_rates else units
@@ -147,11 +147,11 @@ def _split(kind: AnyKind, units: UnitsOfSource, options: Options) -> tuple[Condi
     """Return the requested conditions and protocol; None if not requested."""
     split, planned = None, None
     if options.split.is_asked:
-        from deciban.workflows.conditions import Conditions
+        from deciban.workflows.evaluate.conditions import Conditions
 
         split = Conditions.of(options.split, kind, units)
     if options.plan is not None:
-        from deciban.workflows.plans import ProtocolTrials
+        from deciban.workflows.evaluate.plans import ProtocolTrials
 
         planned = ProtocolTrials.of(options.plan, kind, units)
     return split, planned
@@ -281,7 +281,7 @@ def _chosen_thresholds(
     InputError
         If scores are multiclass, or the numbers or the order of the systems differ.
     FormatError, KeyMismatchError
-        As in `deciban.workflows.inputs.read_joined`.
+        As in `deciban.workflows.reading.inputs.read_joined`.
     """
     kind, wanted = kind_called(source.kind_name()), options.metrics
     if not kind.has_thresholds:
@@ -430,7 +430,7 @@ class ModelEvaluation:
     results : Results
         Results of the output of the model; ``before`` contains the results of its systems, in the order of training.
     trials : tuple
-        Arguments of `deciban.workflows.training_rows.Compared`; empty without a model.
+        Arguments of `deciban.workflows.train.rows.Compared`; empty without a model.
     renamed : RenamedSystems, optional
         Original names of the systems.
     """
@@ -499,8 +499,8 @@ def _modelled(
 ) -> ModelEvaluation:
     """Evaluate the systems of files, and the output of a trained model."""
     from deciban.workflows.model_files import PartlyScoredTrials, made_of, refuse_twice, require_quality, seen_before
-    from deciban.workflows.quality import combination_messages, read_measures, with_quality
-    from deciban.workflows.units import units_of_source
+    from deciban.workflows.reading.quality import combination_messages, read_measures, with_quality
+    from deciban.workflows.reading.units import units_of_source
 
     require_quality(model, is_given=quality is not None)
     measured = None if quality is None else read_measures(quality)
@@ -538,7 +538,7 @@ def _with_plan(results: Results[Any], options: Options) -> Results[Any]:
     """Return results with the primary metric of the protocol, if given."""
     if options.plan is None:
         return results
-    from deciban.workflows.plans import with_primary_numbers
+    from deciban.workflows.evaluate.plans import with_primary_numbers
 
     return with_primary_numbers(results, options.plan)
 

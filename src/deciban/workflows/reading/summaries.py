@@ -86,7 +86,7 @@ def summarize_files(
     >>> deciban.evaluate_files(folder / "all.summary").systems[0].auc
     0.90625
     """
-    from deciban.workflows.inputs import open_source
+    from deciban.workflows.reading.inputs import open_source
 
     chosen, say = _options(options), progress or (lambda _words: None)
     paths, messages, heads = _partition_files(shards), list[Message](), list[summary_files.SummaryHead]()

@@ -31,10 +31,10 @@ from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap
 from deciban.trials.sources import Batch, LoadedPartition, TrialFields, TrialSource
 from deciban.types import CountArray, FloatArray, IntArray
-from deciban.workflows import partitions as splitting
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options
-from deciban.workflows.units import UnitsOfSource
+from deciban.workflows.reading import partitions as splitting
+from deciban.workflows.reading.units import UnitsOfSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,10 +24,10 @@ from deciban.trials.classes import messages_on_ratios
 from deciban.trials.sources import TrialSource
 from deciban.types import Progress
 from deciban.workflows import model_files
-from deciban.workflows.inputs import Opened, Paths, named_scores, opened
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.options import Options, RenamedSystems
-from deciban.workflows.quality import (
+from deciban.workflows.reading.inputs import Opened, Paths, named_scores, opened
+from deciban.workflows.reading.quality import (
     Combined,
     Measured,
     QualityFiles,
@@ -36,8 +36,8 @@ from deciban.workflows.quality import (
     read_measures,
     with_quality,
 )
-from deciban.workflows.training_rows import Compared, TrainingRows, opened_others, require_scores_of
-from deciban.workflows.units import DEFAULT_FOLDS, HoldOut, units_of_source
+from deciban.workflows.reading.units import DEFAULT_FOLDS, HoldOut, units_of_source
+from deciban.workflows.train.rows import Compared, TrainingRows, opened_others, require_scores_of
 
 _NOTHING = 0.0005
 """Share of an objective that is displayed as 0.0 %."""

@@ -25,7 +25,7 @@ from deciban.types import CountArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
-    from deciban.evaluation.summary import Summary
+    from deciban.evaluation.two_class.summary import Summary
     from deciban.rules.families import ThresholdRule
 
 
@@ -34,7 +34,7 @@ LARGEST = 1e140
 
 
 OF_THRESHOLDS, OF_MAPS = 1.0, 2.0 / 3.0
-"""Exponents with which optimism falls: see `deciban.evaluation.two_class`."""
+"""Exponents with which optimism falls: see `deciban.evaluation.two_class.evaluate`."""
 
 
 Least: TypeAlias = Callable[[BestDecisions], FloatArray]

@@ -22,11 +22,11 @@ from deciban.trials.sources import TrialSource
 from deciban.types import CountArray, FloatArray
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import KindName, MetricOptions, Options
-from deciban.workflows.partitions import Split, SplitColumn, require_apart, split_columns
+from deciban.workflows.reading.partitions import Split, SplitColumn, require_apart, split_columns
 
 if TYPE_CHECKING:
-    from deciban.workflows.conditions import Conditions
-    from deciban.workflows.units import UnitsOfSource
+    from deciban.workflows.evaluate.conditions import Conditions
+    from deciban.workflows.reading.units import UnitsOfSource
 
 OF_SCORES = ("cluster_c_avg", "pair_cost")
 """Primary metrics that need parts of the scores instead of one evaluation."""
@@ -71,7 +71,7 @@ class ProtocolTrials:
         lacking = tuple(one.name for one in columns if not one.path and one.name not in source.conditions)
         conditions = None
         if columns and not lacking:
-            from deciban.workflows.conditions import Conditions
+            from deciban.workflows.evaluate.conditions import Conditions
 
             split = Split(equalize=plan.equalize) if plan.equalize else Split(by=plan.share_column)
             conditions = Conditions.of(split, kind, units, argument="preset")

@@ -29,8 +29,8 @@ from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import in_nats, named_apart, prior_of_classes
 from deciban.workflows.options import TRIALS, KindName, Options, Reading, UncertaintyOptions, new_names, renamed
-from deciban.workflows.partitions import sides_with_names
-from deciban.workflows.units import in_words, weights_of_key
+from deciban.workflows.reading.partitions import sides_with_names
+from deciban.workflows.reading.units import in_words, weights_of_key
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
 """One or several score files; a system can have two files."""
@@ -376,7 +376,7 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> Opened:
     has_objects, room = any(map(is_object, (*given, key))), options.scale.n_bytes
     named: Any = given if has_objects else paths_of(scores, also=(key, *options.files))
     if key is None and are_summaries(named):
-        from deciban.workflows.summaries import opened_summaries
+        from deciban.workflows.reading.summaries import opened_summaries
 
         return opened_summaries(named, options)
     is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: in batches
@@ -456,7 +456,7 @@ def condition_columns(options: Options) -> tuple[str, ...]:
     """Return the columns and sides that divide trials into conditions, also for a protocol."""
     asked = [*options.split.partitions, *options.split.equalized]
     if options.plan is not None:
-        from deciban.workflows.plans import plan_columns
+        from deciban.workflows.evaluate.plans import plan_columns
 
         asked.append(plan_columns(options.plan))
     return tuple(dict.fromkeys(one.side or one.name for columns in asked for one in columns))

@@ -26,11 +26,11 @@ from deciban.spoofing.sasv import a_dcf_weights
 from deciban.trials import Scores
 from deciban.trials.sources import Batch, in_memory, ordered
 from deciban.types import FloatArray, Progress, Weights
-from deciban.workflows.inputs import Paths, paths_of
 from deciban.workflows.model_files import sides_of
 from deciban.workflows.options import Options
+from deciban.workflows.reading.inputs import Paths, paths_of
+from deciban.workflows.reading.units import DEFAULT_FOLDS, HoldOut, groups_of
 from deciban.workflows.spoofing import LabelledTrials, cost_of_decisions, is_moot, refuse_others, results_of
-from deciban.workflows.units import DEFAULT_FOLDS, HoldOut, groups_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

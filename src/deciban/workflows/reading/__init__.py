@@ -1,0 +1,1 @@
+"""From files and a key to a source: joined trials with their weights, units, conditions and quality measures."""
