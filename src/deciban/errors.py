@@ -120,10 +120,9 @@ def option(*names: str, **values: Any) -> str:
 
 
 def _in_python(value: Any) -> str:
-    if value is ...:
-        return "..."
-    is_plain = isinstance(value, bool) or value in ("COLUMN", "FILE", "PRIOR")
-    return str(value) if is_plain else json.dumps(value, ensure_ascii=False)
+    if value is ... or isinstance(value, bool) or value in ("COLUMN", "FILE", "PRIOR"):
+        return "..." if value is ... else str(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _option(name: str, value: Any = ...) -> str:

@@ -42,7 +42,7 @@ def test_systems_that_say_nearly_the_same_are_named_with_the_way_out():
     least, name = min((row.penalized_objective, row.name) for row in found.leave_one_out[:2])
     higher = 100 * (least / found.fusion.penalized_objective - 1)
     assert f"W{name[1:]}, the training objective is {higher:.1f} % higher" in note
-    assert "ridge=1e-3, --ridge 1e-3" in note
+    assert "a penalty (ridge=0.001)" in note
     assert [row.note for row in found.rows[:-1]] == [""] * 6
 
 

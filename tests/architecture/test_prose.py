@@ -90,7 +90,8 @@ def test_entries_of_docstrings_are_names_and_are_there_once():
     assert odd == []
 
 
-OPTION = re.compile(r"(?<![\w-])--[a-z]")
+OPTION = re.compile(r"(?<![\w-])--[a-z]|\{(option|either)\(")
+"""An option, or a call of the function that spells it in a text that lacks the `f` for it."""
 WHOLE_COMMAND = re.compile(r"deciban( [\w.]+| \{\})+|dask worker|h5repack")
 
 

@@ -255,7 +255,7 @@ def test_classes_that_are_separated_are_refused_unless_there_is_a_penalty():
     label = np.repeat([0, 1, 2], 6)
     loglik = 5.0 * np.eye(3)[label] + np.random.default_rng(1).normal(size=(18, 3))
     for kind in (MulticlassCalibrator, MulticlassScaleCalibrator):
-        with pytest.raises(InputError, match=r"separated.*ridge=1e-3"):
+        with pytest.raises(InputError, match=r"separated.*ridge=0.001"):
             kind().fit(loglik, label)
         assert kind(ridge=1e-3).fit(loglik, label).scale_ > 0.5
     assert MulticlassShiftCalibrator().fit(loglik, label).scale_ == 1.0

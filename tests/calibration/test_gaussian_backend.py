@@ -148,7 +148,7 @@ def test_singular_covariances_say_what_to_do(covariance, words):
     x, label = x[rows], label[rows]
     if covariance == "shared":
         x[:, 3] = x[:, 0] - 2.0 * x[:, 1]
-    with pytest.raises(InputError, match=f"{words}.*ridge=1e-3"):
+    with pytest.raises(InputError, match=f"{words}.*ridge=0.001"):
         GaussianBackend(covariance=covariance).fit(x, label)
     for settings in ({"covariance": covariance, "ridge": 1e-3}, {"covariance": "smoothed", "ridge": 1e-6}):
         assert np.isfinite(GaussianBackend(**settings).fit(x, label).transform(x)).all()
@@ -266,10 +266,10 @@ def test_a_feature_that_is_constant_in_one_class_is_named_with_the_class():
     x, label = features()
     x[label == 1, 2] = 0.1
     with pytest.raises(
-        InputError, match=r"feature 2 is the same in all trials of class 1 \('b'\).*smoothed.*ridge=1e-3"
+        InputError, match=r"feature 2 is the same in all trials of class 1 \('b'\).*smoothed.*ridge=0.001"
     ):
         GaussianBackend(covariance="separate").fit(x, label, classes=list("abc"))
-    with pytest.raises(InputError, match="feature 2 is the same in all trials of class 1, .* Set ridge=1e-3"):
+    with pytest.raises(InputError, match="feature 2 is the same in all trials of class 1, .* Set ridge=0.001"):
         GaussianBackend(covariance="smoothed", smoothing=0.0).fit(x, label)
     for settings in ({"covariance": "smoothed"}, {"covariance": "separate", "ridge": 1e-3}, {"covariance": "shared"}):
         assert np.isfinite(GaussianBackend(**settings).fit(x, label).transform(x)).all()
@@ -284,7 +284,7 @@ def test_one_trial_of_each_class_is_too_few_whatever_is_set():
         with pytest.raises(
             InputError, match=r"too few trials, or some features depend linearly on others\. Collect more"
         ):
-            GaussianBackend(covariance=covariance, ridge=1e-3).fit(x, [0, 1, 2])
+            GaussianBackend(covariance=covariance, ridge=0.001).fit(x, [0, 1, 2])
 
 
 def test_a_class_of_prior_0_still_has_a_model():

@@ -131,7 +131,7 @@ def test_the_command_writes_the_lines_with_normalized_scores(run, tmp_path, monk
     assert float(lines[3][2]) == pytest.approx(brute(SCORES[1, 1], 1, 1, "z", 10), abs=1e-4)
     code, _, err = run("normalize", "a.txt", "-o", "out2.txt")
     assert code == 2
-    assert "name at least one (--enroll-cohort, --test-cohort)" in err
+    assert "--enroll-cohort, --test-cohort: name at least one" in err
 
 
 def test_normalized_scores_are_not_written_as_llrs(run, tmp_path, monkeypatch):

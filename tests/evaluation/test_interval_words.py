@@ -113,7 +113,7 @@ def test_captions_state_that_minima_are_optimistic():
     told = with_corrected(0.5)
     assert corrected_of(told, "min_cllr") == told.uncertainty.estimates["min_cllr"].corrected
     assert optimism_in_words([told]) == (
-        "EER and minima are optimistic: eval --corrected shows what to expect on new speakers"
+        "EER and minima are optimistic: corrected=True shows what to expect on new speakers"
     )
     assert optimism_in_words([told], corrected=True) == "corrected: expected on new speakers"
     assert not any("same trials" in note for note in told.all_notes)

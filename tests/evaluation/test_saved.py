@@ -68,7 +68,7 @@ def test_what_is_no_requirement_is_refused_with_examples(text):
         ("xx<1", "A has no metric 'xx'. It has "),
         ("min_dcf@3<1", "A has no metric 'min_dcf@3'"),
         ("C:eer<1", "no system 'C'. Its systems: A, B"),
-        ("n_tar.low<1", "A has no confidence interval of n_tar"),
+        ("n_tar.low<1", "A has no interval of n_tar: evaluate with units"),
         ("cllr<baseline", "needs the results of an earlier run"),
     ],
 )

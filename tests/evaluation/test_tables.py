@@ -69,7 +69,7 @@ def test_many_classes_show_those_with_most_errors():
     worst = np.argsort(-one.class_error_rates, kind="stable")[:10]
     shown = [line.split()[0] for line in one.table().splitlines() if line[:5] == "class" and line[5:7].isdigit()]
     assert shown == [names[k] for k in worst]
-    assert "10 classes with the greatest error rates, of 40 (--all-classes shows all)" in one.table()
+    assert "10 classes with the greatest error rates, of 40 (all_classes=True shows all)" in one.table()
     every = [line.split()[0] for line in one.table(all_classes=True).splitlines() if line[5:7].isdigit()]
     assert every == names
 

@@ -184,8 +184,8 @@ def test_log10_is_suspected_from_enough_trials_only(tmp_path):
         llr = rng.normal(np.where(truth, 2, -2), 2) / np.log(10)
         path = tmp_path / f"{n}.txt"
         path.write_text("".join(f"t{i} {x} {t:d}\n" for i, (x, t) in enumerate(zip(llr, truth, strict=True))))
-        assert any("--log10" in remark for remark in inspect_file(path).remarks) == suspected
-        assert not any("--log10" in remark for remark in inspect_file(path, log10=True).remarks)
+        assert any("add log10=True" in remark for remark in inspect_file(path).remarks) == suspected
+        assert not any("add log10=True" in remark for remark in inspect_file(path, log10=True).remarks)
 
 
 def test_whole_numbers_may_be_labels(tmp_path):

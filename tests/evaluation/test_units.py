@@ -129,7 +129,7 @@ def test_probabilities_are_called_so_and_nothing_else_is_said_of_their_calibrati
     rng = np.random.default_rng(3)
     result = evaluate(rng.beta(5, 2, 200), rng.beta(2, 5, 200), operating_points=[0.5, 0.001])
     assert result.notes[0].startswith("All scores lie in [0, 1]")
-    assert "--probabilities PRIOR" in result.notes[0]
+    assert "(probabilities=PRIOR, or decisions.llr_from_probability)" in result.notes[0]
     assert not any("Badly" in note for note in result.notes)
 
 
@@ -192,7 +192,7 @@ def noted(tar, non, **how):
 def test_likelihood_ratios_are_noticed_whatever_batches_they_come_in():
     tar, non = (np.exp(one) for one in llrs(np.random.default_rng(4), 4.0, 60, 200))
     assert noted(tar, non)
-    assert "add --lr (lr=True)" in noted(tar, non)[0]
+    assert "add lr=True." in noted(tar, non)[0]
     assert noted(np.append(tar, np.inf), np.append(non, 0.0))
     parts = [summarize(tar[k::3], non[k::3]) for k in range(3)]
     assert [one for one in evaluation_of(merged(parts), name="a").notes if one.startswith(RATIOS)] == noted(tar, non)

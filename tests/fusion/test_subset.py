@@ -138,7 +138,7 @@ def test_by_default_a_missing_score_is_refused():
     fusion = SubsetFusion().fit(scores, is_target)
     scores[7, 1] = scores[9, 0] = NAN
     with pytest.raises(
-        InputError, match=r"2 trials, the first at index 7: it has scores only of systems 0\+2.*missing='drop'"
+        InputError, match=r"2 trials, the first at index 7: it has scores only of systems 0\+2.*missing=\"drop\""
     ):
         SubsetFusion().fit(scores, is_target)
     with pytest.raises(InputError, match=r"2 trials, the first at index 7: .*Leave these trials out"):
@@ -174,7 +174,7 @@ def test_a_trial_without_any_score_is_never_fused():
 def test_a_class_that_is_dropped_entirely_is_refused():
     scores, is_target = systems()
     scores[is_target, 0] = NAN
-    with pytest.raises(InputError, match="125 of 500 trials were dropped .* no target is left.*missing='subset'"):
+    with pytest.raises(InputError, match='125 of 500 trials were dropped .* no target is left.*missing="subset"'):
         SubsetFusion(missing="drop").fit(scores, is_target)
 
 

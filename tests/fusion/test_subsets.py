@@ -83,7 +83,9 @@ def test_a_score_that_is_missing_is_refused_unless_there_is_a_way():
         return str(caught.value)
 
     n_tar = int(truth.sum())
-    assert re.search(r"the first is trial \d+ of .*: it has scores only of A, .*Pass missing='drop'", refused("error"))
+    assert re.search(
+        r"the first is trial \d+ of .*: it has scores only of A, .*Pass missing=\"drop\"", refused("error")
+    )
     dropped = f"scores: {n_tar} of 300 trials were dropped because of missing scores, and no target is left"
     assert refused("drop").startswith(dropped)
     trained_on = f"the {300 - n_tar} of 300 trials with all their scores"

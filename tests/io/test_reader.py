@@ -97,7 +97,7 @@ def test_matching_by_order_is_asked_for(tmp_path):
     (tmp_path / "scores.txt").write_text("1.5\n-0.5\n2.5\n")
     (tmp_path / "key.txt").write_text("a x target\nb y nontarget\nc z target\n")
     files = tmp_path / "scores.txt", tmp_path / "key.txt"
-    with pytest.raises(KeyMismatchError, match="by row, .* by enroll and test.*--by-order"):
+    with pytest.raises(KeyMismatchError, match="by row, .* by enroll and test.*by_order=True"):
         evaluate_files(*files, columns="score")
     results = evaluate_files(*files, columns="score", by_order=True)
     assert results.systems[0].eer == 0
@@ -147,10 +147,10 @@ def test_the_way_out_of_a_list_that_cannot_be_told_is_one(tmp_path):
     path = tmp_path / "f.txt"
     path.write_text("a\nb\n")
     with pytest.raises(
-        FormatError, match=r"which columns name the trials: 'a'.*enroll,test\).*\(--columns trial=utt\)"
+        FormatError, match=r"which columns name the trials: 'a'.*enroll,test.\).*\(columns=.trial=utt.\)"
     ):
         read_index(path)
-    with pytest.raises(FormatError, match=r"not kaldi with index: 'a'.*--columns enroll,test\.$"):
+    with pytest.raises(FormatError, match=r"not kaldi with index: 'a'.*columns=.enroll,test.\.$"):
         read_index(path, format="kaldi")
     assert names(read_index(path, columns="trial")) == ["(a)", "(b)"]
 
@@ -172,7 +172,7 @@ def test_several_subsets_in_one_key_are_pointed_out(tmp_path):
     (tmp_path / "scores.txt").write_text("LA_E_1 1.5\nLA_E_2 -0.5\nLA_E_3 0.5\n")
     files = tmp_path / "scores.txt", tmp_path / "key.txt"
     facts = " ".join(evaluate_files(*files).message_lines)
-    assert "contains the subsets eval, progress; --where subset=eval selects one of them" in facts
+    assert 'contains the subsets eval, progress; where={"subset": "eval"} selects one of them' in facts
     chosen = evaluate_files(*files, where={"subset": "eval"})
     assert chosen.systems[0].n_non == 1
     assert "contains the subsets" not in " ".join(chosen.message_lines)

@@ -50,7 +50,7 @@ def test_other_names_are_asked_for(files):
         InputError, match=r"wide.csv: scores of the classes x0, x1, x2, ..., or a matrix of trials"
     ) as at:
         deciban.evaluate_files(folder / "wide.csv", folder / "other.txt")
-    assert "\n  --format matrix-csv" in str(at.value)
+    assert '\n  format="matrix-csv"' in str(at.value)
 
 
 def test_scores_of_classes_stay_what_they_are(files):

@@ -149,7 +149,7 @@ def test_many_thresholds_are_counted_in_turns(monkeypatch):
         ({"p_target": [0.5, 1.0]}, "p_target: a prior must be inside"),
         (
             {"p_out_of_set": 0.5},
-            r"p_out_of_set: 0.5 and a target prior of 0.5 leave none .* --p-target\) must be below 0.5\.",
+            r"p_out_of_set: 0.5 and a target prior of 0.5 leave none .* \(p_target\) must be below 0.5\.",
         ),
         ({"p_out_of_set": 0.0}, "p_out_of_set: got 0.0"),
         ({"p_out_of_set": -0.1}, "p_out_of_set: got -0.1"),

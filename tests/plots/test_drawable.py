@@ -47,7 +47,7 @@ def test_two_to_thirty_classes_draw(kind, n_classes):
         reason = (
             "2 classes, but a triangle needs three" if n_classes == 2 else "30 classes, but trials for plots are kept"
         )
-        with pytest.raises(InputError, match=f"sysA: {reason}.*--(kind|group)"):
+        with pytest.raises(InputError, match=f"sysA: {reason}.*(kind=|evaluate_groups)"):
             draw(kind, result)
         return
     drawn = draw(kind, result)

@@ -50,7 +50,7 @@ def test_conditions_without_metrics_have_no_row_and_one_sentence_counts_them():
     )
     assert [line.startswith(said) for line in lines].count(True) == 1
     assert not any(" - " in line for line in lines[2:])
-    assert any("--where (attack='-|a01')" in line for line in lines)
+    assert any('where={"attack": "-|a01"}' in line for line in lines)
 
 
 def test_costs_of_many_classes_have_the_digits_of_the_main_table_and_a_mean():

@@ -52,10 +52,10 @@ def test_a_key_in_place_of_scores_is_called_a_key(both, tmp_path):
 def test_a_matrix_for_two_classes_needs_the_name_of_a_column(tmp_path):
     np.save(tmp_path / "m.npy", np.array([[1.0, 2.0], [3.0, 4.0]]))
     (tmp_path / "key.csv").write_text("enroll,test,label\na,x,target\na,y,nontarget\n")
-    with pytest.raises(FormatError, match=r"m\.npy: a 2 x 2 matrix.* --columns score=2"):
+    with pytest.raises(FormatError, match=r"m\.npy: a 2 x 2 matrix.* columns=.score=2"):
         evaluate_files(tmp_path / "m.npy", tmp_path / "key.csv")
     AffineCalibrator().fit(np.arange(4.0), np.array([False, True, False, True])).save(tmp_path / "m.json")
-    with pytest.raises(InputError, match=r"m\.npy: multiclass scores.* score=2 is the second column"):
+    with pytest.raises(InputError, match=r"m\.npy: multiclass scores.*score=2 is the second column"):
         apply_files(tmp_path / "m.json", tmp_path / "m.npy", tmp_path / "out.txt")
 
 

@@ -208,7 +208,7 @@ def written(folder, scores):
 
 NO_LLRS = {
     "cosines": (np.tanh(LLR / 10), "like cosine scores"),
-    "ratios": (np.exp(2 * LLR - 1), "add --lr"),
+    "ratios": (np.exp(2 * LLR - 1), "add lr=True"),
     "probabilities": (1 / (1 + np.exp(-LLR)), "look like probabilities"),
 }
 

@@ -100,7 +100,7 @@ def test_decisions_about_each_language_cost_c_avg(tmp_path, own_truth):
         exactly = [(table[label == k] == (np.arange(3) == k)).all(axis=1).mean() for k in range(3)]
         assert one.rates["error_rate"] == pytest.approx(1.0 - np.mean(exactly), rel=1e-12)
         assert one.uncertainty is not None
-    with pytest.raises(FormatError, match="--format nist-lre07"):
+    with pytest.raises(FormatError, match="format=.nist-lre07"):
         evaluate_decision_files(files, key)
     with pytest.raises(InputError, match="contain t or f at a fixed place"):
         evaluate_decision_files(files, key, format="nist-lre07", accept=["t"])

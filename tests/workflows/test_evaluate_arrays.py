@@ -81,7 +81,7 @@ def test_order_of_rows_and_names_change_nothing(frame):
 
 REFUSED = {
     "no such column": ({"score": "lr"}, "no column 'lr'; the columns are llr"),
-    "words that nobody knows": ({"label": "speaker"}, "row 0: unknown label 's0'.*labels={'target'"),
+    "words that nobody knows": ({"label": "speaker"}, "row 0: unknown label 's0'.*labels={.target.: .WORD"),
     "one column for two": ({"label": "llr"}, "column 'llr' is already the score"),
     "text for scores": ({"score": "speaker"}, "data frame: the scores are .*string"),
     "names that occur twice": ({"trial": "speaker"}, "data frame, row 0 .*twice|at once"),

@@ -124,7 +124,7 @@ def test_one_hot_labels_are_classes_and_no_mask(tmp_path, options):
     for key, given in (("one_hot", {}), ("dummies", {"kind": "classes"})):
         found = evaluate_files(tmp_path / "logits.npy", paths[key], **given, **options).systems[0]
         assert (found.cllr, found.error_rate) == (pytest.approx(expected.cllr), expected.error_rate)
-    with pytest.raises(InputError, match="--kind classes"):
+    with pytest.raises(InputError, match='use kind="classes"'):
         evaluate_files(tmp_path / "logits.npy", paths["dummies"], **options)
     two = evaluate_files(tmp_path / "logits.npy", paths["dummies"], kind="two-class", **options).systems[0]
     assert (two.n_tar, two.n_non) == (60, 180)

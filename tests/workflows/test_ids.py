@@ -40,7 +40,7 @@ def test_everything_is_as_with_one_way_to_write_them(files):
 
 def test_a_failure_says_what_would_help(files):
     made, folder = files
-    with pytest.raises(KeyMismatchError, match=rf"all \d+ would match without '\.wav' and by .* \(--ids {RULES}\)"):
+    with pytest.raises(KeyMismatchError, match=rf"all \d+ would match without '\.wav' and by .*: ids=.{RULES}.\."):
         deciban.evaluate_files(made.paths, folder / "named.csv")
 
 
@@ -51,7 +51,7 @@ def test_a_part_that_is_dropped_says_what_would_help(files):
     (folder / "mixed.csv").write_text("\n".join(plain[:half] + other[half:]))
     found = deciban.evaluate_files(made.paths, folder / "mixed.csv", missing="drop")
     (said,) = [line for line in found.message_lines if "would match" in line]
-    assert said.endswith(f"--ids {RULES}")
+    assert said.endswith(f'ids="{RULES}"')
     assert any(line.startswith("used") for line in found.message_lines)
     whole = deciban.evaluate_files(made.paths, folder / "mixed.csv", ids=RULES)
     assert whole.join.missing == 0
@@ -99,7 +99,7 @@ def test_a_submission(tmp_path):
     (tmp_path / "s.txt").write_text("a 1\nb 2\nc 0\n")
     (tmp_path / "list.txt").write_text("a.wav target\nb.wav target\nc.wav nontarget\n")
     found = validate(tmp_path / "s.txt", tmp_path / "list.txt")
-    assert found.faults[-1] == "of the trials of the list, all 3 would match without '.wav': --ids strip-ending"
+    assert found.faults[-1] == "of the trials of the list, all 3 would match without '.wav': ids=\"strip-ending\""
     mended = validate(tmp_path / "s.txt", tmp_path / "list.txt", ids="strip-ending")
     assert mended.is_valid
     assert "changed 3 names" in mended.lines[-1]

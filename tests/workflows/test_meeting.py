@@ -159,7 +159,7 @@ def test_quality_from_a_file(folder):
     with pytest.warns(match="5 of 120 trials lack quality"):
         expected = fusion.transform(SCORES, test_quality=quality)
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, expected)
-    with pytest.raises(InputError, match=r"trained with test measures. Name their file \(--quality FILE\)"):
+    with pytest.raises(InputError, match=r"trained with test measures. Name their file \(quality=FILE\)"):
         apply_files(fusion, paths, folder / "no.txt")
 
 

@@ -50,5 +50,8 @@ def test_rows_stay_within_their_limits():
 def test_more_units_than_the_memory_holds_are_refused_with_what_is_enough():
     memory = 1000 * Cost.UNIT_IN_TABLE
     require_room_for_units(1000, memory)
-    with pytest.raises(InputError, match=r"^units: there are 50,000,000, .* 150,060 MB where 74 MB .*--no-inter"):
+    with pytest.raises(
+        InputError,
+        match=r"^units: there are 50,000,000, .* 150,060 MB where 74 MB .*leave intervals out .intervals=False",
+    ):
         require_room_for_units(50_000_000, memory)

@@ -104,8 +104,8 @@ def test_names_to_hold_out_by_that_are_not_there(folder):
     [
         (None, None, {}, "scores: no file given"),
         ([], None, {}, "scores: no file given"),
-        (None, None, {"tar": "a"}, r"only scores of targets\. Name the file of non-targets"),
-        (None, None, {"different": ["a"]}, r"only scores of non-targets\. Name the file of targets"),
+        (None, None, {"tar": "a"}, r"only scores of targets\. Add non=FILE"),
+        (None, None, {"different": ["a"]}, r"only scores of non-targets\. Add tar=FILE"),
         (None, None, {"tar": ["a", "b"], "non": "c"}, r"2 files of targets and 1 of non-targets"),
         ("s.txt", None, {"tar": "a", "non": "b"}, "score files as well as files of targets"),
         (None, "k.txt", {"tar": "a", "non": "b"}, "key: defines the targets"),

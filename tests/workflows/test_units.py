@@ -242,7 +242,8 @@ def test_files_that_lack_names():
     assert units("part,test_spk")[0].n_units == 3
     write("turned", "ann m1\nbob m2\nliz m3\n")
     with pytest.raises(
-        KeyMismatchError, match=r"Its second column contains this name: if names of enroll .* use --units enroll,FILE"
+        KeyMismatchError,
+        match=r"Its second column contains this name: if names of enroll .* use units=..enroll., .FILE..",
     ):
         units("turned")
 
@@ -285,10 +286,10 @@ def test_trials_of_one_name_have_units_by_name_alone():
     write("key.csv", "trial,label,spk\na,target,x\nb,nontarget,y\nc,target,y\n")
     write("sys.csv", "trial,score\na,1\nb,0\nc,2\n")
     found, (message, hint) = units()
-    assert hint.text == "units: column 'spk' is not used; --units spk if trials with the same value are dependent"
+    assert hint.text == "units: column 'spk' is not used; units=\"spk\" if trials with the same value are dependent"
     assert (found.n_units, found.noun, found.source) == (3, "trial", "trials taken as independent")
     assert message.text == (
-        "3 trials taken as independent: if they share speakers or sources, the intervals are too narrow (--units)"
+        "3 trials taken as independent: if they share speakers or sources, the intervals are too narrow (units=...)"
     )
     assert units("trials")[1] == (message,)
     assert units("spk")[0].n_units == 2

@@ -371,7 +371,9 @@ class Requirement:
             return metric.value
         bound = metric.low if self.end == "low" else metric.high
         if bound is None:
-            raise InputError(f"{one.origin}: {one.name} has no interval of {self.metric}: add {option(units=...)}.")
+            raise InputError(
+                f"{one.origin}: {one.name} has no interval of {self.metric}: evaluate with {option('units')}."
+            )
         return bound
 
 

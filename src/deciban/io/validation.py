@@ -394,7 +394,7 @@ def _faults(scored: ListedNames, listed: ListedNames, *, any_order: bool, may_be
         row, name, wanted = found.moved
         yield (
             f"{scored.places([row])[row]}: trial {name} is in the place of {wanted} in the list "
-            f"({listed.places([row])[row]}). All trials are there, not in order; {option(any_order=True)} allows it."
+            f"({listed.places([row])[row]}). All trials are there, in another order; {option('any_order')} allows it."
         )
 
 

@@ -211,11 +211,11 @@ def test_pairs_of_very_many_classes_are_left_out_and_come_on_request():
     found = evaluate_classes(loglik, label)
     assert found.pairwise is None
     assert found.to_dict()["pairwise"] is None
-    assert found.no_pairs == "101 classes have 5,050 pairs. Pass pairs=True to evaluate_classes."
+    assert found.no_pairs == "101 classes have 5,050 pairs. Pass pairs=True."
     with pytest.raises(InputError, match="pairs of classes were not evaluated for 'system': 101 classes"):
         found.plot.pairwise_loss()
     few = evaluate_classes(*trials(), pairs=False)
-    assert (few.pairwise, few.no_pairs) == (None, "they were not requested. Pass pairs=True to evaluate_classes.")
+    assert (few.pairwise, few.no_pairs) == (None, "they were not requested. Pass pairs=True.")
     assert ClassMetrics(pairs=True).why_no_pairs(n_classes) == ""
 
 

@@ -52,7 +52,7 @@ def test_the_label_of_a_countermeasure_is_named():
 
 def test_an_absent_score_is_named_as_such():
     lines = b"spk\tfilename\tcm-score\tasv-score\tsasv-score\nA\tx\t1\t2\t3\nA\ty\t1\t-\t3\n"
-    with pytest.raises(FormatError, match=r":3: there is no score, only '-': .*--columns"):
+    with pytest.raises(FormatError, match=r":3: there is no score, only '-': .*name a column without gaps"):
         read_bytes(lines, need="scores")
     chosen = read_bytes(lines, need="scores", columns="enroll=spk,test=filename,score=sasv-score")
     assert chosen.scores.score.tolist() == [3, 3]
@@ -78,9 +78,9 @@ def test_labels_of_a_fusion_that_are_numbers_are_named(tmp_path):
     score = [2.5, -1.0, -2.0, 1.5, 0.5, -0.5]
     rows = [f"{s},{s / 2},{word}\n" for s, word in zip(score, words, strict=True)]
     path.write_text("asv_score,cm_score,sasv_label\n" + "".join(rows))
-    with pytest.raises(FormatError, match=r":2: unknown label '1.0'.*--labels target=WORD") as error:
+    with pytest.raises(FormatError, match=r":2: unknown label '1.0'.*labels=.*WORD") as error:
         deciban.evaluate_files(path)
-    assert "\n  --labels 'target=1.0,nontarget=2.0|3.0'\n" in str(error.value)
+    assert '\n  labels={"target": "1.0", "nontarget": "2.0|3.0"}\n' in str(error.value)
     labels = {"target": "1.0", "nontarget": "2.0|3.0"}
     results = deciban.evaluate_files(path, labels=labels)
     by_hand = deciban.evaluate([2.5, 1.5], [-1.0, -2.0, 0.5, -0.5])

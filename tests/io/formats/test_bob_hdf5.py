@@ -34,7 +34,7 @@ def test_what_is_no_vector_of_scores_is_refused(tmp_path):
     for values, name, message in cases:
         with pytest.raises(FormatError, match=message):
             read_contents(saved(tmp_path / "a.hdf5", values, name), format="bob-hdf5")
-    with pytest.raises(FormatError, match="Leave out --columns"):
+    with pytest.raises(FormatError, match="Leave out columns"):
         read_contents(saved(tmp_path / "a.hdf5", SCORE), format="bob-hdf5", columns="score")
     with pytest.raises(FormatError, match="HDF5, but with an unknown layout"):
         read_contents(tmp_path / "a.hdf5")

@@ -42,7 +42,7 @@ def test_pairs_of_sources():
 
 
 def test_the_logarithm_is_not_guessed():
-    with pytest.raises(FormatError, match="could be lir .*log10.* or table .*Choose one: --format"):
+    with pytest.raises(FormatError, match="could be lir .*log10.* or table .*Choose one: format=.lir. or another"):
         golden("lir.words")
     as_lir, as_table = golden("lir.words", format="lir"), golden("lir.words", format="table")
     assert (as_lir.scores.log10, as_table.scores.log10) == (True, False)

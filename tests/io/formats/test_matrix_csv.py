@@ -47,7 +47,7 @@ def test_keys(cells, target):
 def test_words_of_the_user():
     labels = {"target": "yes", "nontarget": "no"}
     assert read(b"id,x,y\nann,yes,no\n", need="key", labels=labels).key.is_target.tolist() == [True, False]
-    with pytest.raises(FormatError, match=r":2: unknown label 'no' in column 'y'.*--labels"):
+    with pytest.raises(FormatError, match=r":2: unknown label 'no' in column 'y'.*labels="):
         read(b"id,x,y\nann,target,no\n", need="key")
     with pytest.raises(FormatError, match="unknown label '-1'"):
         read(b"id,x,y\nann,1,-1\n", need="key", labels=labels | {"target": "1"})
@@ -125,5 +125,5 @@ def test_hostile_tables(data, message):
 
 
 def test_columns_are_not_named():
-    with pytest.raises(FormatError, match="Leave out --columns"):
+    with pytest.raises(FormatError, match="Leave the columns out"):
         read(SCORES, columns="trial=id,score=x")

@@ -116,7 +116,7 @@ def test_a_matrix_is_not_taken_for_scores():
     contents = read(matrix, name="net")
     assert contents.kinds == ("class-scores", "index")
     assert (contents.class_scores.classes, contents.class_scores.name) == (("0", "1"), "net")
-    with pytest.raises(FormatError, match=r"a 3 x 2 matrix, but scores need .* --columns score=2; .*difference"):
+    with pytest.raises(FormatError, match=r"a 3 x 2 matrix, but scores need .* columns=.score=2.; .*difference"):
         read(matrix, need="scores")
     for need in ("key", "class-key"):
         with pytest.raises(FormatError, match="a 3 x 2 matrix, but a key is needed. Expected one label per trial"):
@@ -141,7 +141,7 @@ def test_columns_of_a_matrix():
         "trial=1,score=2",
         "trial,score",
     ):
-        with pytest.raises(FormatError, match="--columns selects scores from 2 columns without names"):
+        with pytest.raises(FormatError, match="its 2 columns have no names. Write columns=.score=2. for the second"):
             read(matrix, columns=columns)
 
 

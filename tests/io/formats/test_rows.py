@@ -54,7 +54,7 @@ def test_another_title_has_to_be_named():
     """It could as well be a score that was misspelt."""
     for title in ("cosine", "1.5e", "O.5"):
         data = f"{title}\n1.5\n-2\n".encode()
-        with pytest.raises(FormatError, match=rf"(?s):1: unclear .*'{title}'.*--columns score={title}"):
+        with pytest.raises(FormatError, match=rf"(?s):1: unclear .*'{title}'.*columns=.score={title}."):
             read_bytes(data, need="scores")
         assert read_bytes(data, need="scores", columns=f"score={title}").scores.score.tolist() == [1.5, -2.0]
 
@@ -103,5 +103,7 @@ def test_hostile_lists(lines, need, message):
 
 
 def test_numbers_that_are_no_labels_are_said_to_be_scores():
-    with pytest.raises(FormatError, match=r"one number on each line, but a key is needed.*--tar FILE --non FILE"):
+    with pytest.raises(
+        FormatError, match=r"one number on each line, but a key is needed.*key_columns=.label.*tar=FILE, non=FILE"
+    ):
         read_bytes(b"1.5\n2.5\n", need="key")

@@ -131,7 +131,7 @@ def test_who_is_who(tmp_path):
     assert len(np.unique(found[:, 2:])) == 6
     nameless = tmp_path / "bare.npy"
     np.save(nameless, scores)
-    with pytest.raises(InputError, match="--by-order"):
+    with pytest.raises(InputError, match="add by_order=True"):
         open_trials(nameless, speakers=(enroll, test))
     with pytest.raises(InputError, match=r"test2spk has 17 lines, but there are 23 rows"):
         open_trials(nameless, speakers=(test, test), by_order=True)

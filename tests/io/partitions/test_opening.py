@@ -134,7 +134,7 @@ def test_what_scores_are_about_is_never_guessed(tmp_path):
     rng = np.random.default_rng(13)
     table = pa.table({"trial": list("abcd"), "x_score": rng.normal(size=4), "y_score": rng.normal(size=4)})
     cut = write(table, tmp_path / "cut", rng)
-    with pytest.raises(InputError, match="Use --kind two-class or --kind classes"):
+    with pytest.raises(InputError, match='Use kind="two-class" or kind="classes"'):
         open_trials(cut)
     with pytest.raises(InputError, match=r"classes: .*has no scores for 'z_score'"):
         open_trials(cut, classes=["x_score", "z_score"])

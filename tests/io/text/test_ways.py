@@ -1,7 +1,6 @@
-"""The options that a message offers: each of them settles what the columns are, and reads what was meant."""
+"""The arguments that a message offers: each of them settles what the columns are, and reads what was meant."""
 
 import re
-import shlex
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 import deciban
 from deciban import FormatError, InputError
+from deciban.errors import command_spelling
 from deciban.io.columns.headers import words_in_options
 from deciban.io.text import titled
 
@@ -20,16 +20,8 @@ TRUTH = [True, False, False, True, False, True]
 
 
 def ways_of(error):
-    return [shlex.split(line) for line in re.findall(r"(?m)^  (--.*)$", str(error.value))]
-
-
-def as_arguments(way):
-    """The keyword arguments that the command line makes of options."""
-    given_options = dict(zip(way[::2], way[1::2], strict=True))
-    made = {name.lstrip("-").replace("-", "_"): value for name, value in given_options.items()}
-    if "labels" in made:
-        made["labels"] = dict(pair.split("=") for pair in made["labels"].split(","))
-    return made
+    """The offered arguments, which are Python."""
+    return [eval(f"dict({line})") for line in re.findall(r"(?m)^  (.*)$", str(error.value))]  # noqa: S307
 
 
 def table(header, columns, delimiter=","):
@@ -68,7 +60,7 @@ def test_a_way_that_is_offered_reads_what_was_meant(tmp_path, header, columns, w
     ways = ways_of(error)
     assert 1 <= len(ways) <= 3
     expected = deciban.evaluate(np.array(SCORE)[TRUTH], np.array(SCORE)[~np.array(TRUTH)])
-    found = [deciban.evaluate_files(path, **as_arguments(way)).systems[0] for way in ways]
+    found = [deciban.evaluate_files(path, **way).systems[0] for way in ways]
     assert any(one.cllr == pytest.approx(expected.cllr, rel=1e-14) for one in found)
     assert all(one.n_tar + one.n_non == len(SCORE) for one in found)
 
@@ -79,7 +71,7 @@ def test_columns_with_types_are_offered_as_well(tmp_path, words):
     pq.write_table(pa.table({"file": NAMES, "s": SCORE, "lab": words, "more": [[1]] * 6}), path)
     with pytest.raises((FormatError, InputError)) as error:
         deciban.evaluate_files(path)
-    found = [deciban.evaluate_files(path, **as_arguments(way)).systems[0].n_tar for way in ways_of(error)]
+    found = [deciban.evaluate_files(path, **way).systems[0].n_tar for way in ways_of(error)]
     assert 3 in found
     assert len(found) <= 3
     (tmp_path / "b.parquet").write_bytes(path.read_bytes()[:-40] + bytes(40))
@@ -94,10 +86,10 @@ def test_columns_of_a_key_have_an_option_of_their_own(tmp_path):
     with pytest.raises(FormatError, match="which column is the label in 'm0 s0 sure'") as error:
         deciban.evaluate_files(scores, key)
     first, second, *_ = ways_of(error)
-    assert {way[0] for way in ways_of(error)} == {"--key-columns"}
-    counts = [deciban.evaluate_files(scores, key, **as_arguments(way)).systems[0].n_tar for way in (first, second)]
+    assert {next(iter(way)) for way in ways_of(error)} == {"key_columns"}
+    counts = [deciban.evaluate_files(scores, key, **way).systems[0].n_tar for way in (first, second)]
     assert sorted(counts) == [3, 3]
-    assert "target=nope,nontarget=sure" in (first[3], second[3])
+    assert {"target": "nope", "nontarget": "sure"} in (first["labels"], second["labels"])
 
 
 def test_two_columns_that_agree_now_and_then_may_be_the_label(tmp_path):
@@ -107,8 +99,8 @@ def test_two_columns_that_agree_now_and_then_may_be_the_label(tmp_path):
     with pytest.raises(FormatError, match="unclear which column is the score") as error:
         deciban.evaluate_files(path)
     way = ways_of(error)[0]
-    assert way == ["--columns", "enroll=claimed,test=file,score=s,label=claimed==real"]
-    assert deciban.evaluate_files(path, columns=way[1]).systems[0].n_tar == 3
+    assert way == {"columns": "enroll=claimed,test=file,score=s,label=claimed==real"}
+    assert deciban.evaluate_files(path, **way).systems[0].n_tar == 3
 
 
 def test_labels_in_a_column_of_no_known_name_are_offered(tmp_path):
@@ -117,7 +109,7 @@ def test_labels_in_a_column_of_no_known_name_are_offered(tmp_path):
     with pytest.raises(InputError, match="key: none given, .*If a column of it contains labels, name it") as error:
         deciban.evaluate_files(path)
     (way,) = ways_of(error)
-    assert deciban.evaluate_files(path, columns=way[1]).systems[0].n_tar == 3
+    assert deciban.evaluate_files(path, **way).systems[0].n_tar == 3
 
 
 def test_scores_of_systems_or_of_classes(tmp_path):
@@ -126,16 +118,16 @@ def test_scores_of_systems_or_of_classes(tmp_path):
     with pytest.raises(InputError, match="can be two-class scores of several systems") as error:
         deciban.evaluate_files(path)
     ways = ways_of(error)
-    assert ways[:2] == [["--kind", "two-class"], ["--kind", "classes"]]
-    assert deciban.evaluate_files(path, columns=ways[2][1]).systems[0].n_tar == 3
+    assert ways[:2] == [{"kind": "two-class"}, {"kind": "classes"}]
+    assert deciban.evaluate_files(path, **ways[2]).systems[0].n_tar == 3
 
 
 def test_names_of_formats_are_offered_where_the_columns_are_the_same(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("trial,hypothesis,llr\na,1,2.5\nb,0,-1\n")
-    with pytest.raises(FormatError, match="Choose one: --format lir") as error:
+    with pytest.raises(FormatError, match='Choose one: format="lir"') as error:
         deciban.read_scores(path)
-    assert ways_of(error) == [["--format", "lir"], ["--format", "table"]]
+    assert ways_of(error) == [{"format": "lir"}, {"format": "table"}]
 
 
 @given(st.lists(st.lists(st.sampled_from(["a", "1", "-2.5", "", "x y", "nan"]), max_size=3), min_size=1, max_size=4))
@@ -146,13 +138,14 @@ def test_a_title_is_never_a_number(rows):
 
 def test_words_that_options_cannot_hold_are_not_offered():
     assert words_in_options(["a,b", "c"]) == words_in_options(["a"]) == words_in_options(["", "x"]) == []
-    assert words_in_options(["1.0", "2.0", "it's"])[0] == """--labels 'target=1.0,nontarget=2.0|it'"'"'s'"""
+    with command_spelling():
+        assert words_in_options(["1.0", "2.0", "it's"])[0] == """--labels 'target=1.0,nontarget=2.0|it'"'"'s'"""
 
 
 def test_words_that_are_known_keep_their_meanings():
-    assert words_in_options(["nontarget", "target"]) == ["--labels target=target,nontarget=nontarget"]
-    assert words_in_options(["no", "yes"]) == ["--labels target=yes,nontarget=no"]
-    assert words_in_options(["odd", "target"]) == ["--labels target=target,nontarget=odd"]
+    assert words_in_options(["nontarget", "target"]) == ['labels={"target": "target", "nontarget": "nontarget"}']
+    assert words_in_options(["no", "yes"]) == ['labels={"target": "yes", "nontarget": "no"}']
+    assert words_in_options(["odd", "target"]) == ['labels={"target": "target", "nontarget": "odd"}']
     assert len(words_in_options(["even", "odd"])) == 2
 
 
@@ -162,7 +155,8 @@ def test_other_words_of_the_user_do_not_turn_the_truth_round(tmp_path):
     key.write_text("".join(f"m{i % 2} s{i} {'target' if one else 'nontarget'}\n" for i, one in enumerate(TRUTH)))
     with pytest.raises(FormatError) as error:
         deciban.evaluate_files(scores, key, labels={"target": "foo", "nontarget": "bar"})
-    assert ways_of(error) == [["--key-columns", "enroll,test,label", "--labels", "target=target,nontarget=nontarget"]]
+    labels = {"target": "target", "nontarget": "nontarget"}
+    assert ways_of(error) == [{"key_columns": "enroll,test,label", "labels": labels}]
 
 
 def test_a_matrix_with_numbers_for_names_is_offered_as_such(tmp_path):
@@ -173,7 +167,7 @@ def test_a_matrix_with_numbers_for_names_is_offered_as_such(tmp_path):
     (tmp_path / "k.txt").write_text("".join(f"{a} {b} {'tgt' if a == b else 'imp'}\n" for a in names for b in names))
     with pytest.raises(FormatError, match="7 with numbers for names: a matrix of trials") as error:
         deciban.evaluate_files(tmp_path / "m.csv", tmp_path / "k.txt")
-    assert ways_of(error) == [["--format", "matrix-csv"]]
+    assert ways_of(error) == [{"format": "matrix-csv"}]
     found = deciban.evaluate_files(tmp_path / "m.csv", tmp_path / "k.txt", format="matrix-csv")
     assert found.systems[0].n_tar == 7
 
@@ -182,7 +176,7 @@ def test_many_columns_without_names_are_offered_by_number(tmp_path):
     (tmp_path / "m.csv").write_text("".join(",".join(f"{a}.{b}" for b in range(1, 13)) + "\n" for a in range(5)))
     with pytest.raises(FormatError, match="The columns are 12 without names, all of numbers") as error:
         deciban.read_scores(tmp_path / "m.csv")
-    assert ways_of(error)[0] == ["--columns", "score=1"]
+    assert ways_of(error)[0] == {"columns": "score=1"}
 
 
 def test_names_of_two_sides_stay_in_the_columns_that_are_offered(tmp_path):
@@ -192,7 +186,7 @@ def test_names_of_two_sides_stay_in_the_columns_that_are_offered(tmp_path):
     path.write_text(table(["Bekannt", "Fraglich", "Hypothese", "LLR"], [*sides, words, SCORE]))
     with pytest.raises(InputError) as error:
         deciban.evaluate_files(path)
-    way = as_arguments(ways_of(error)[0])
+    way = ways_of(error)[0]
     assert way["columns"] == "enroll=Bekannt,test=Fraglich,score=LLR,label=Hypothese"
     assert deciban.evaluate_files(path, **way, intervals=False).systems[0].n_tar == sum(TRUTH)
 
@@ -201,7 +195,7 @@ def test_a_column_that_is_a_score_is_offered_with_the_others(tmp_path):
     path = tmp_path / "bin.csv"
     columns = [range(6), [int(true) for true in TRUTH], SCORE, range(6), "abcabc"]
     path.write_text(table(["id", "y_true", "y_prob", "user", "device"], columns))
-    with pytest.raises(InputError, match="--columns trial=id,label=y_true,score=y_prob"):
+    with pytest.raises(InputError, match='columns="trial=id,label=y_true,score=y_prob'):
         deciban.evaluate_files(path, columns="y_true,y_prob,user,device")
     with pytest.raises(InputError, match=r"'prob' is neither .* \(id, y_true, y_prob, user, device\)"):
         deciban.evaluate_files(path, columns="id,y_true,prob")
@@ -210,5 +204,5 @@ def test_a_column_that_is_a_score_is_offered_with_the_others(tmp_path):
 
 
 def test_the_word_that_another_one_negates_is_offered_first_as_target():
-    assert words_in_options(["ungleich", "gleich"])[0] == "--labels target=gleich,nontarget=ungleich"
-    assert words_in_options(["unalike", "alike"])[0] == "--labels target=alike,nontarget=unalike"
+    assert words_in_options(["ungleich", "gleich"])[0] == 'labels={"target": "gleich", "nontarget": "ungleich"}'
+    assert words_in_options(["unalike", "alike"])[0] == 'labels={"target": "alike", "nontarget": "unalike"}'

@@ -199,7 +199,7 @@ def test_rows_of_lists_of_two_lengths_are_not_the_same_trials(n_scores, n_key, m
     """One label that is missing at the beginning would give every score the label of its neighbour."""
     rows = Scores(Trials.of_rows(n_scores, origin=Origin("s.npy")), np.arange(n_scores) * 1.0)
     key = Key(Trials.of_rows(n_key, origin=Origin("y.npy")), np.arange(n_key) % 2 == 0)
-    with pytest.raises(KeyMismatchError, match=f"s.npy has {n_scores} rows, y.npy {n_key}.*--by-order"):
+    with pytest.raises(KeyMismatchError, match=f"s.npy has {n_scores} rows, y.npy {n_key}.*by_order=True"):
         align(rows, key, missing)
     with pytest.raises(KeyMismatchError, match=f"y.npy has {n_key} rows, s.npy {n_scores}"):
         refuse_conflicts(key, Key(rows.trials, np.arange(n_scores) % 2 == 0))

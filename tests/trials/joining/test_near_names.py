@@ -23,13 +23,10 @@ def refused(offered, wanted=NAMES, **options):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda name: f"{name}.wav", "all 30 would match without '.wav': ids=\"strip-ending\" (--ids strip-ending)"),
+        (lambda name: f"{name}.wav", "all 30 would match without '.wav': ids=\"strip-ending\""),
         (lambda name: name.rpartition("/")[2], "all 30 would match by the last part of their names"),
         (lambda name: name.replace("/", "-"), "if '/', '\\', '_' and '-' were the same in their names"),
-        (
-            lambda name: name.replace("/", "-") + ".flac",
-            'ids="strip-ending,separators" (--ids strip-ending,separators)',
-        ),
+        (lambda name: name.replace("/", "-") + ".flac", 'ids="strip-ending,separators"'),
         (lambda name: f"/root/{name}.wav", "without '.wav' and by the last part of their names, without folders: ids="),
         (lambda name: name + (".wav" if name[2] == "1" else ".sph"), "without the endings of their names"),
     ],

@@ -62,7 +62,7 @@ def test_messages_name_the_option():
     )
     for message in (applied, decided):
         assert message.origin == "a.txt"
-        assert "add --lr (lr=True)" in message.text
+        assert "add lr=True." in message.text
     assert "meaningless" in decided.text
     assert "cosine" in decision_messages("a", ScoreStatistics.of(scores(np.tanh(LLR))))[0].text
     assert not decision_messages("a", ScoreStatistics.of(scores(LLR)))
@@ -72,6 +72,6 @@ def test_messages_name_the_option():
 def test_declared_ratios_that_all_lie_in_0_to_1_may_be_probabilities(negated):
     logarithms = np.log(np.linspace(0.05, 0.95, 20)) * (-1.0 if negated else 1.0)
     found = messages_on_declared_ratios([replace(scores(logarithms), is_from_lr=True)], negated=negated)
-    assert ["--probabilities PRIOR instead of --lr" in one.text for one in found] == [True]
+    assert ["use probabilities=PRIOR instead of lr" in one.text for one in found] == [True]
     undeclared, others = scores(logarithms), replace(scores(np.append(logarithms, [3.0, -3.0])), is_from_lr=True)
     assert messages_on_declared_ratios([undeclared, others], negated=negated) == []

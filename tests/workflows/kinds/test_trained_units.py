@@ -137,7 +137,7 @@ def test_models_of_many_classes_remember_by_name(many):
     made = read_class_scores(folder / "out.csv").of_classes(CLASSES).score
     expected = done.model.transform(loglik)
     np.testing.assert_allclose(made - made[:, :1], expected - expected[:, :1], atol=1e-9)
-    with pytest.raises(InputError, match="--probabilities cat=0.5,dog=0.3,eel=0.2"):
+    with pytest.raises(InputError, match="with the prior cat=0.5,dog=0.3,eel=0.2"):
         apply_files(done.model, folder / "p.csv", folder / "out.csv", probabilities="flat")
 
 

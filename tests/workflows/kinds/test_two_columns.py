@@ -58,7 +58,7 @@ def test_which_class_is_the_target_is_asked_for(files):
     folder, _, _ = files
     with pytest.raises(InputError, match="it is unknown which class is the target: bona or spoof") as error:
         deciban.evaluate_files(folder / "scores.csv", folder / "key.csv", kind="two-class")
-    assert str(error.value).endswith("\n  --labels target=bona,nontarget=spoof")
+    assert str(error.value).endswith('\n  labels={"target": "bona", "nontarget": "spoof"}')
     other = {"target": "spoof", "nontarget": "bona"}
     swapped, first = (
         deciban.evaluate_files(folder / "scores.csv", folder / "key.csv", kind="two-class", labels=labels).systems[0]
@@ -71,7 +71,7 @@ def test_a_matrix_is_a_difference_only_if_asked(files):
     folder, _, _ = files
     kinds = deciban.evaluate_files(folder / "scores.npy", folder / "key.npy").kind
     assert kinds == "classes"
-    with pytest.raises(InputError, match="has scores of 3 classes, but --kind two-class needs two"):
+    with pytest.raises(InputError, match='has scores of 3 classes, but kind="two-class" needs two'):
         np.save(folder / "three.npy", np.zeros((300, 3)))
         deciban.evaluate_files(folder / "three.npy", folder / "key.npy", kind="two-class")
 
@@ -94,7 +94,7 @@ def test_probabilities_get_a_note(tmp_path):
     found = read_two_columns(recognize(tmp_path / "p.npy"), unit=None).contents
     assert found.notes[1].is_warning
     assert "not a log-likelihood ratio" in found.notes[1].text
-    assert "--probabilities PRIOR" in found.notes[1].text
+    assert "probabilities=PRIOR" in found.notes[1].text
 
 
 def test_probabilities_of_two_columns_are_exact_where_one_alone_is_not(tmp_path):
@@ -140,7 +140,7 @@ def test_models_are_trained_on_differences_and_applied_to_them(files):
     deciban.apply_files(done.model, folder / "scores.csv", folder / "llr.csv", **how)
     written = deciban.read_scores(folder / "llr.csv")
     np.testing.assert_allclose(written.score, done.model.transform(score[:, 0] - score[:, 1]), rtol=1e-14)
-    with pytest.raises(InputError, match="--kind two-class"):
+    with pytest.raises(InputError, match="set the kind to two-class"):
         deciban.apply_files(done.model, folder / "scores.csv", folder / "other.csv")
 
 
@@ -149,7 +149,7 @@ def test_two_files_of_targets_and_non_targets_have_one_score(files):
     for name, rows in (("tar", truth), ("non", ~truth)):
         np.save(folder / f"{name}.npy", score[rows])
     two = {"tar": folder / "tar.npy", "non": folder / "non.npy", "kind": "two-class"}
-    with pytest.raises(InputError, match="must contain one score for each trial. Name the column"):
+    with pytest.raises(InputError, match="must contain one score for each trial. Name its column"):
         deciban.evaluate_files(**two)
     (found,) = deciban.evaluate_files(**two, columns={"score": "1"}).systems
     assert found.cllr == deciban.evaluate(score[truth, 0], score[~truth, 0]).cllr

@@ -399,7 +399,7 @@ def schema_roles(table: cells.RowTable, options: InputOptions) -> Sequence[str]:
             return naming.named_roles(chosen, headers, name)
         if len(chosen) != len(headers):
             raise FormatError(
-                f"{name}: {option('columns')} contains {len(chosen)} columns, the table has {len(headers)}."
+                f"{name}: {len(chosen)} columns are named ({option('columns')}), the table has {len(headers)}."
             )
         return chosen
     recorded = description(schema).get("roles")

@@ -136,8 +136,8 @@ def _picked(options: InputOptions, n_columns: int, name: str) -> list[int]:
         picked = [at for at, role in enumerate(roles) if role == "score"]
     if not fits or not picked:
         raise FormatError(
-            f"{name}: {option('columns')} selects scores from {n_columns:,} columns without names. Write score=2 for "
-            "the second one, or the role of each, score or -."
+            f"{name}: its {n_columns:,} columns have no names. Write {option(columns='score=2')} for the second, or "
+            "the role of each, score or -."
         )
     return picked
 
@@ -462,6 +462,6 @@ def _condition_arrays(trials: Trials) -> dict[str, AnyArray]:
             raise FormatError(f"npz cannot contain missing values, but {array} has {column.null_count:,}. Use parquet.")
         values = numpy_files.text_of_names(column, array) if column.type == pa.string() else to_numpy(column)
         if values.dtype.kind not in "biufU":
-            raise FormatError(f"npz cannot contain {column.type} values, as in {array}. Use {option(to='parquet')}.")
+            raise FormatError(f"npz cannot contain {column.type} values, which {array} has. Use parquet.")
         arrays[array] = values
     return arrays

@@ -15,7 +15,7 @@ from numpy.lib import format as npy_format
 
 from deciban._arrow import compute as pc
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, option
+from deciban.errors import FormatError
 from deciban.io.columns.values import truth_of
 from deciban.io.source import Source
 from deciban.trials import ClassKey, Trials
@@ -408,12 +408,12 @@ def text_of_names(names: pa.Array, array: str) -> AnyArray:
         If they contain NUL characters, or the array would be mostly padding.
     """
     if pc.any(pc.match_substring(names, "\0")).as_py():
-        raise FormatError(f"npz cannot contain NUL characters, which {array} has. Use {option(to='parquet')}.")
+        raise FormatError(f"npz cannot contain NUL characters, which {array} has. Use parquet.")
     lengths = pc.utf8_length(names)
     n_bytes = 4 * len(names) * (pc.max(lengths).as_py() or 0)
     if n_bytes > max(_HARMLESS, _WASTE * 4 * (pc.sum(lengths).as_py() or 0)):
         raise FormatError(
             f"npz: {array} would be {n_bytes:,} bytes long, because NumPy stores all names with the length of the "
-            f"longest. Choose {option(to='parquet')}."
+            "longest. Choose parquet."
         )
     return np.array(names.to_pylist(), np.str_)

@@ -154,8 +154,7 @@ def groups_in(roles: Roles, how: BatchReading) -> tuple[str, ...] | None:
     for name in how.groups:
         if name not in known:
             raise InputError(
-                f"{roles.table.name}: no column {name!r} contains the groups for cross-validation; "
-                "the columns are "
+                f"{roles.table.name}: no column {name!r} contains the groups for cross-validation; the columns are "
                 f"{', '.join(dict.fromkeys(known.values())) or 'none'}."
             )
     return tuple(known[name] for name in how.groups)

@@ -104,6 +104,5 @@ def _shown(scores: Recognized, key: Recognized | None) -> KindName:
     ways = [option(kind="two-class"), option(kind="classes"), *scores.files[0].ways("scores")[:1]]
     raise InputError(
         f"{display_name(scores.path)}: can be two-class scores of several systems, or multiclass scores of one system. "
-        f"Set the kind, name the classes ({option(classes=...)}), or choose a "
-        f"column:{in_lines(ways)}"
+        f"Set the kind, name the classes ({option(classes=...)}), or choose a column:{in_lines(ways)}"
     )

@@ -185,7 +185,7 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
     now = "these scores are not declared as such" if given is None else f"these have the prior {given}"
     raise InputError(
         f"probabilities: the model was trained on probabilities with the prior {trained}, and {now}. Apply it to "
-        f"scores like the training scores: name their prior ({option('probabilities')} {trained}), or train another."
+        f"scores like the training scores: name their prior ({option(probabilities=...)}), or train another."
     )
 
 

@@ -522,8 +522,8 @@ def require_same_posteriors(model: ScoreModel, reading: Reading, classes: Sequen
     if trained is not None and given != (trained if "=" in str(trained) else _named(str(trained), names)):
         named = "not given" if reading.posterior_prior is None else given or "flat"
         raise InputError(
-            f"posterior_prior: {named}, but the model was trained on log posteriors. Apply it to scores with the same "
-            f"prior in them: name it ({option('posterior_prior')} {trained}), or train another model."
+            f"posterior_prior: {named}, but the model was trained on log posteriors. Apply it to scores with the prior "
+            f"{trained} in them ({option(posterior_prior=...)}), or train another model."
         )
 
 

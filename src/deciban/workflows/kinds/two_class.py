@@ -120,7 +120,7 @@ def refuse_two_columns(file: Recognized) -> None:
     if any(readable_as(one, ("scores", "class-scores")) == ("class-scores",) for one in file.sides or ()):
         raise InputError(
             f"{display_name(file.path)}: contains scores of classes, but one of two files, of targets or of "
-            "non-targets, must contain one score for each trial. Name its column ({option(columns=...)}); "
+            f"non-targets, must contain one score for each trial. Name its column ({option(columns=...)}); "
             f"or, for the difference of two columns ({option(kind='two-class')}), name one file and its key."
         )
 

@@ -50,9 +50,8 @@ def crossed(columns: Sequence[SplitColumn], each: Sequence[Sequence[Value]], arg
         names = " and ".join(one.name for one in columns)
         how_many = f"{'make' if len(columns) > 1 else 'makes'} {n_conditions:,} conditions"
         raise InputError(
-            f"{argument}: {names} {how_many} (values: {sizes}), but at most {MOST:,} are allowed. "
-            "Use bins of numbers (duration:5,10,30), name fewer columns, or select trials by their "
-            f"values ({option(where=...)})."
+            f"{argument}: {names} {how_many} (values: {sizes}), but at most {MOST:,} are allowed. Use bins of numbers "
+            f"(duration:5,10,30), name fewer columns, or select trials by their values ({option(where=...)})."
         )
     return tuple(itertools.product(*each))
 
