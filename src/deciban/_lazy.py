@@ -112,8 +112,6 @@ def compile_methods_late() -> None:
     """
     import dataclasses  # not with the package
 
-    if not hasattr(dataclasses, "_create_fn"):
-        return
     given: Any = dict(vars(dataclasses))
     is_ours = False
 
@@ -130,9 +128,9 @@ def compile_methods_late() -> None:
         return LateMethod(name or args[0], made) if is_ours else made()
 
     def is_type(annotation: str, *args: Any) -> Any:
-        is_plain = is_ours and "Var" not in annotation and "KW_ONLY" not in annotation  # like nearly all
-        return not is_plain and given["_is_type"](annotation, *args)
+        return ("Var" in annotation or "KW_ONLY" in annotation or not is_ours) and given["_is_type"](annotation, *args)
 
     names = {"_create_fn": "", "_init_fn": "__init__", "_repr_fn": "__repr__"}
     changed = {function: functools.partial(late, function, name) for function, name in names.items()}
-    vars(dataclasses).update(changed, _process_class=process, _is_type=is_type)
+    if "_create_fn" in given:
+        vars(dataclasses).update(changed, _process_class=process, _is_type=is_type)

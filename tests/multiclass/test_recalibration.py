@@ -8,6 +8,8 @@ from scipy.optimize import minimize
 
 from deciban import metrics, multiclass
 from deciban.calibration import MulticlassCalibrator
+from deciban.multiclass.recalibration import CalibrationLimits
+from deciban.multiclass.tables import ScoredClasses, expected_surprise
 from support.class_trials import class_mean, random_trials, surprise
 
 INF = math.inf
@@ -55,6 +57,21 @@ def test_values_of_many_trials_take_fewer_passes_and_keep_their_digits(n):
     assert found.minimum * math.log(2) == pytest.approx(model.objective_, rel=1e-11)
     assert found.scale == pytest.approx(model.scale_, rel=1e-6)
     np.testing.assert_allclose(found.offset, model.offset_, atol=3e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("n", [300, 6000, 70_000])
+def test_a_scale_alone_is_the_best_wherever_its_search_starts(n, n_classes):
+    loglik, label = random_trials(n_classes, n, seed=4)
+    trials = ScoredClasses.of(1.7 * loglik + 2.0 * np.arange(n_classes), label)
+    prior = trials.prior(None)
+    alone, after = (CalibrationLimits.of(trials, prior, expected_surprise(trials, prior)) for _ in range(2))
+    both = after.least()
+    one, other = alone.least(offset=False), after.least(offset=False)
+    assert other.cost == pytest.approx(one.cost, rel=1e-12)
+    assert other.scale == pytest.approx(one.scale, rel=1e-5)
+    assert abs(both.scale - one.scale) > 1e-3
+    assert after.least(scale=False).cost == pytest.approx(alone.least(scale=False).cost, rel=1e-12)
 
 
 def test_losses_are_differences_in_order():

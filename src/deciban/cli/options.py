@@ -7,10 +7,10 @@ import functools
 import re
 import shlex
 import tomllib
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -230,7 +230,7 @@ class SectionedCommand(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the arguments and options, with ``--help-all``, and ``--options`` if ``--help`` shows a selection."""
-        params, selects = super().get_params(ctx), self.name in _common()
+        params, selects = super().get_params(ctx), self.name in _lists("common")
         from_file = click.Option(
             ["--options", "options_file"], metavar="FILE", expose_value=False, help=_declared("file")["--options"]
         )
@@ -242,8 +242,8 @@ class SectionedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the common options and the names of the others, or all options by topic."""
-        common = None if ctx.meta.get(HELP_ALL) else _common().get(str(self.name))
-        by_topic: dict[str, list[click.Option]] = {topic: [] for topic in ("Options", *_topics(), MULTICLASS)}
+        common = None if ctx.meta.get(HELP_ALL) else _lists("common").get(str(self.name))
+        by_topic: dict[str, list[click.Option]] = {topic: [] for topic in ("Options", *_lists("topics"), MULTICLASS)}
         for one in self.get_params(ctx):
             if isinstance(one, click.Option):
                 by_topic[_topic_of(one)].append(one)
@@ -356,17 +356,13 @@ def _topic_of(option: click.Option) -> str:
     """Return the heading of an option in ``--help-all``."""
     if getattr(option, "about", "") == "classes":
         return MULTICLASS
-    return next((topic for topic, names in _topics().items() if names.intersection(option.opts)), "Options")
+    return next((topic for topic, names in _lists("topics").items() if names.intersection(option.opts)), "Options")
 
 
 @functools.cache
-def _topics() -> dict[str, frozenset[str]]:
-    return {topic: frozenset(names.split()) for topic, names in _declared("topics").items()}
-
-
-@functools.cache
-def _common() -> dict[str, frozenset[str]]:
-    return {command: frozenset(names.split()) for command, names in _declared("common").items()}
+def _lists(section: str) -> dict[str, frozenset[str]]:
+    """Return the lists of options in a section of ``options.toml``."""
+    return {name: frozenset(names.split()) for name, names in _declared(section).items()}
 
 
 def _refuse_file_for_json(ctx: click.Context) -> None:
@@ -382,10 +378,8 @@ def _refuse_file_for_json(ctx: click.Context) -> None:
 def _texts() -> dict[str, str]:
     """Return the text of each section of ``options.toml``; a command parses only its own, because it takes long."""
     _, *parts = re.split(r"(?m)^\[([\w-]+)(?=[].])", Path(__file__).with_name("options.toml").read_text("utf-8"))
-    found = defaultdict[str, str](str)
-    for name, rest in zip(parts[::2], parts[1::2], strict=True):
-        found[name] += f"[{name}{rest}"
-    return found
+    tables = groupby(sorted(zip(parts[::2], parts[1::2], strict=True), key=itemgetter(0)), key=itemgetter(0))
+    return {section: "".join(f"[{name}{rest}" for name, rest in some) for section, some in tables}
 
 
 @functools.cache

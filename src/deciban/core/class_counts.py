@@ -17,7 +17,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logit
@@ -128,8 +128,7 @@ _AT_ONCE = 1 << 15
 """Number of costs that are computed and summed at once."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Problems:
+class Problems(NamedTuple):
     """Scores of one class in each of many problems, concatenated.
 
     Attributes
@@ -671,11 +670,8 @@ def _decisions(
             accepts[:] = True
         yield 0, at, accepts
         n_alarms[:] = 0
-        for k in inside:
-            if doubtful[k]:
-                np.greater_equal(likelihood[k], threshold, out=accepts)
-                n_alarms += accepts.view(np.uint8)
-        for of_class, least, n in halves:
+        whole = [(likelihood[k], threshold, n_alarms) for k in inside if doubtful[k]]
+        for of_class, least, n in (*whole, *halves):
             np.add(n, (of_class >= least).view(np.uint8), out=n)
         yield 1, at, n_alarms
 

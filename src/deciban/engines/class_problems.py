@@ -392,7 +392,7 @@ class ProblemUnitSums:
     def of(cls, block: TrialBlock, who: UnitsAndStrata) -> ProblemUnitSums:
         """Return the sums over the trials of a block."""
         trials, stratum = block.trials, block.stratum
-        rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
+        rows = trials.by_class[0]
         units = who.of(block)
         own = None if units is None else units.take(rows)
         weights = StratumWeights.of(stratum[rows], len(who.home), trials.weights_of(rows), own)

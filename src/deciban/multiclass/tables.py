@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self, TypeAlias
@@ -85,7 +85,7 @@ class ScoredClasses:
         )
 
     @cached_property
-    def _by_class(self) -> tuple[IntArray, IntArray]:
+    def by_class(self) -> tuple[IntArray, IntArray]:
         """Trials that count, sorted by class, and the start of each class."""
         order = ordered_by_class(self.label, self.n_classes)
         if self.weights is not None:
@@ -95,7 +95,7 @@ class ScoredClasses:
 
     def rows(self, k: int) -> IntArray:
         """Return positions of the trials of class ``k`` with positive weight."""
-        order, begins = self._by_class
+        order, begins = self.by_class
         return order[begins[k] : begins[k + 1]]
 
     def weights_of(self, rows: IntArray) -> CountArray | None:
@@ -272,15 +272,13 @@ class Pairs:
     @classmethod
     def of(cls, trials: ScoredClasses) -> Pairs:
         """Create from checked trials."""
-        rows = [trials.rows(k) for k in range(trials.n_classes)]
-        order, lengths = np.concatenate(rows), np.array([len(one) for one in rows])
-        leads = ByClass(np.empty((trials.n_classes, len(order))), lengths, trials.weights_of(order))
-        for k, own in enumerate(leads.slices):
-            for part in kernels.row_blocks(len(rows[k]), trials.n_classes):
-                block = kernels.class_major(trials.loglik, rows[k][part])
-                some = slice(own.start + part.start, own.start + part.stop)
-                leads.values[:, some] = kernels.difference(np.broadcast_to(block[k], block.shape), block)
-        return cls(leads)
+        order, begins = trials.by_class
+        leads = np.empty((trials.n_classes, len(order)))
+        for part in kernels.row_blocks(len(order), trials.n_classes):
+            block = kernels.class_major(trials.loglik, order[part])
+            own = block[trials.label[order[part]], np.arange(block.shape[1])]
+            leads[:, part] = kernels.difference(np.broadcast_to(own, block.shape), block)
+        return cls(ByClass(leads, np.diff(begins), trials.weights_of(order)))
 
     def cllr(self) -> FloatPair:
         """Return Cllr of every pair in bits, and its minimum by PAV, (n_classes, n_classes); 1 on the diagonal."""
@@ -751,18 +749,12 @@ def trial_surprises(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
 
 def calibrated_surprises(trials: ScoredClasses, scale: float, offset: FloatArray) -> FloatArray:
     """Return `trial_surprises` of ``scale * loglik + offset`` at the flat prior; scale 0 leaves only the offsets."""
-    n_classes = trials.n_classes
-    flat, found = np.full(n_classes, 1.0 / n_classes), [np.zeros(0)]
-    for k in range(n_classes):
-        rows = trials.rows(k)
-        for part in row_blocks(len(rows), n_classes):
-            mapped = np.zeros((part.stop - part.start, n_classes))
-            if scale > 0.0:
-                with np.errstate(over="ignore"):
-                    np.multiply(trials.loglik[rows[part]], scale, out=mapped, dtype=np.float64)
-            some = ScoredClasses(mapped + offset, np.full(len(mapped), k), None, None)
-            found.append(softplus(math.log(n_classes - 1) - some.detection_llr(np.arange(len(mapped)), k, flat)))
-    return np.concatenate(found)
+    mapped = np.zeros(trials.loglik.shape)
+    if scale > 0.0:
+        with np.errstate(over="ignore"):
+            np.multiply(trials.loglik, scale, out=mapped, dtype=np.float64)
+    mapped += offset
+    return trial_surprises(replace(trials, loglik=mapped), np.full(trials.n_classes, 1.0 / trials.n_classes))
 
 
 def _true_llrs(trials: ScoredClasses, prior: FloatArray) -> Iterator[tuple[IntArray, FloatArray, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import math
 import re
@@ -488,12 +489,6 @@ class Writer:
     """Whether sentences are separated by empty lines."""
 
 
-def _escaped(text: str) -> str:
-    from html import escape  # loads the names of thousands of characters
-
-    return escape(text)
-
-
 def as_html(table: Table) -> str:
     """Return the table in HTML, for a page or a notebook.
 
@@ -501,12 +496,12 @@ def as_html(table: Table) -> str:
     <table><thead><tr><th>system</th><th>EER</th></tr></thead>
     <tbody><tr><td style="text-align: left">a&lt;b</td><td>12.50 %</td></tr></tbody></table>
     """
-    caption = f"<caption>{_escaped(table.caption)}</caption>" if table.caption else ""
-    head = "".join(f"<th>{_escaped(heading)}</th>" for heading in table.headings)
+    caption = f"<caption>{html.escape(table.caption)}</caption>" if table.caption else ""
+    head = "".join(f"<th>{html.escape(heading)}</th>" for heading in table.headings)
     names = ' style="text-align: left"'
     rows = [
         "".join(
-            f"<td{names if k < table.n_left or table.prose else ''}>{_escaped(cell)}</td>"
+            f"<td{names if k < table.n_left or table.prose else ''}>{html.escape(cell)}</td>"
             for k, cell in enumerate(table.cells(row))
         )
         for row in table.rows
@@ -523,7 +518,7 @@ WRITERS: dict[str, Writer] = {
     "csv": Writer(as_csv, _commented("#")),
     "markdown": Writer(as_markdown, lambda text: f"{markdown_text(text)}\n" if text else "", apart=True),
     "latex": Writer(as_latex, _commented("%")),
-    "html": Writer(as_html, lambda text: f"<p>{_escaped(text)}</p>\n" if text else ""),
+    "html": Writer(as_html, lambda text: f"<p>{html.escape(text)}</p>\n" if text else ""),
 }
 """Writers for styles other than terminal tables."""
 

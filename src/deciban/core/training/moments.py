@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -510,9 +510,12 @@ class Survey:
     Attributes
     ----------
     trials : ClassTrials or ClassTrialsInParts
+    scales : list of float
+        Scales of the first system in the maps trained before; the search for a scale alone starts at the last one.
     """
 
     trials: Any
+    scales: list[float] = field(default_factory=list)
 
     @cached_property
     def few(self) -> ClassTrials:

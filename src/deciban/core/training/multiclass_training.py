@@ -122,6 +122,7 @@ def train_counted(
     if not only_value and ridge == 0.0 and (survey.few is not survey.trials or np.ptp(prior) > 0.0):
         width = np.where(width > 0.0, widths_near(survey.trials, survey.few), 0.0)
     raw = objective.fixed + objective.basis @ found.polished
+    survey.scales.append(float(raw[0]))
     with np.errstate(over="ignore"):
         scales = raw[:n_systems] * factor
     require_scales(scales, "loglik")
@@ -152,11 +153,12 @@ def _searched(
     objective = objective_of(all_of_them, prior, center, unit, **form)
     is_rough = not trials.has_weights and bool(np.all(trials.class_weights > _TINY))
     rough = replace(objective, dtype=np.float32) if is_rough else objective
-    way = LevelSearch(np.zeros(objective.basis.shape[1]))
+    known = survey.scales[-1:] if objective.basis.shape[1] == 1 and form["scale"] else []
+    way = LevelSearch(known / objective.basis[0] if known else np.zeros(objective.basis.shape[1]))
     is_in_parts = isinstance(trials, ClassTrialsInParts)
     if near is not None:
         way.follow(replace(rough, trials=near), ROUGH[0])
-    if few is not all_of_them:
+    if few is not all_of_them and not known:
         way.follow(replace(rough, trials=few), ROUGH[0])
     if is_in_parts:  # a large sample saves passes
         way.follow(replace(objective, trials=few), PRECISE)

@@ -154,7 +154,7 @@ class LoadedTrials:
     @cached_property
     def order(self) -> IntArray:
         """Positions of the trials that count."""
-        return np.concatenate([self.trials.rows(k) for k in range(self.trials.n_classes)])
+        return self.trials.by_class[0]
 
     @property
     def n_trials(self) -> int:

@@ -286,7 +286,7 @@ def odds_of(trials: ScoredClasses, prior: FloatArray, share: FloatArray | None) 
     decision, sure = chosen(trials.loglik, prior), np.empty(len(trials.label))
     for part in kernels.row_blocks(*trials.loglik.shape):
         sure[part] = _log_odds(kernels.relative(trials.loglik, part), log_weights(prior), decision[part])
-    rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
+    rows = trials.by_class[0]
     weights, sure = weighted_by(share, trials.label[rows], trials.weights_of(rows)), sure[rows]
     right = decision[rows] == trials.label[rows]
     wrong, right = ((sure[some], None if weights is None else weights[some]) for some in (~right, right))
@@ -606,7 +606,7 @@ def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
     With ``c`` the posterior of all classes but ``k``, and ``r`` their shares of ``c``, a trial of class ``y`` costs
     ``c^2 (1 + sum r^2)``, plus ``2 - 2 c (1 + r_y)`` unless ``y`` is ``k`` (paper 001 eq. 13).
     """
-    n, odds, odds_against = trials.n_classes, ((1.0 - prior) / prior)[:, None], ((1.0 - PRIORS) / PRIORS)[:, None]
+    n, odds, inverse = trials.n_classes, ((1.0 - prior) / prior)[:, None], ((1.0 - PRIORS) / PRIORS)[:, None]
     linear, squared = np.zeros((2, n, len(PRIORS), n))
     blocks = ((y, trials.rows(y)[some]) for y in range(n) for some in row_blocks(len(trials.rows(y)), _WIDTH))
     for y, rows in blocks:
@@ -617,17 +617,14 @@ def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
         of_c[y] = 0.0
         of_square = weights * (1.0 + kernels.leave_one_out(likely**2) / total**2)
         # Sums of arrays of equal shape, and a division, take half the time of other ways to compute c.
-        against = np.repeat(odds_against, len(rows), axis=1)
-        c = np.empty_like(against)
+        inverses, c = np.repeat(inverse, len(rows), axis=1), np.empty((len(PRIORS), len(rows)))
         for k, ratio in enumerate(np.clip(likely / total * odds, *_ODDS)):
-            np.add(against, ratio, out=c)
-            np.divide(1.0, c, out=c)  # relative to the odds against the prior
+            np.add(inverses, ratio, out=c)
+            np.divide(1.0, c, out=c)  # divided by the inverse
             linear[k, :, y] += c @ of_c[k]
             c *= c
             squared[k, :, y] += c @ of_square[k]
-    found: FloatArray = odds_against * (linear + odds_against * squared)
-    found += 2.0 * (trials.totals() * (1.0 - np.eye(n)))[:, None]
-    return found
+    return np.asarray(inverse * (linear + inverse * squared) + 2.0 * (trials.totals() * (1.0 - np.eye(n)))[:, None])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -694,7 +691,7 @@ class TargetErrors:
 
 def critical_priors_of(trials: ScoredClasses, p_out_of_set: float) -> FloatArray:
     """Return the least priors of targets at which trials, sorted by class, are accepted, (n_targets, n_trials)."""
-    order = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
+    order = trials.by_class[0]
     found = np.empty((trials.n_classes - 1, len(order)))
     for rows in row_blocks(len(order), trials.n_classes):
         found[:, rows] = critical_priors(relative(trials.loglik, order[rows]), p_out_of_set)

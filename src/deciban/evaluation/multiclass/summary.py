@@ -544,5 +544,5 @@ def shown_of(trials: ScoredClasses) -> ClassSample | None:
     """
     if not 3 <= trials.n_classes <= _MOST_SHOWN:
         return None
-    rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
+    rows = trials.by_class[0]
     return ClassSample.of(trials.loglik[rows], trials.label[rows], 3 * DRAWN // trials.n_classes)
