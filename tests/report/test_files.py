@@ -1,8 +1,12 @@
 """Pages from files, of both kinds of scores: what they show, what is returned, and what is left alone."""
 
+import re
+
+import numpy as np
 import pytest
 
 from deciban import InputError, evaluate_files, report_files, train_files
+from deciban.calibration import AffineCalibrator
 from deciban.workflows.reading import inputs as opening
 from support.both_kinds import MADE
 from support.pages import script_data
@@ -118,3 +122,22 @@ def test_a_page_is_not_written_under_the_name_of_something_else(both):
         with pytest.raises(InputError, match=rf"output: '.*{name}' must end in \.html or \.htm"):
             report_files(both.paths, both.key, both.folder / name)
         assert not (both.folder / name).exists()
+
+
+def test_worst_trials_of_cosines_have_no_costs_and_tables_before_a_model_are_named(tmp_path):
+    rng = np.random.default_rng(3)
+    is_target = np.arange(400) < 100
+    cosines = 0.3 + 0.1 * is_target + 0.04 * rng.normal(size=400)
+    rows = (f"t{k},{score:.5f},{int(truth)}" for k, (score, truth) in enumerate(zip(cosines, is_target, strict=True)))
+    (tmp_path / "cos.csv").write_text("\n".join(("trial,score,label", *rows)))
+    model = train_files(tmp_path / "cos.csv", model=AffineCalibrator()).model
+    report_files(tmp_path / "cos.csv", output=tmp_path / "page.html", model=model)
+    section = (tmp_path / "page.html").read_text("utf-8").partition('id="worst-trials"')[2].partition("</section>")[0]
+    titles = re.findall(r"<summary>(cos[^<]*)", section)
+    headings = [
+        re.findall(r'data-words="([^"]+)"', one) for one in re.findall(r"<thead>.*?</thead>", section, re.DOTALL)
+    ]
+    assert titles == ["cos, before calibration", "cos"]
+    assert headings == [["trial", "class", "score"], ["trial", "class", "llr", "cost"]]
+    widths = [one.count("<td") for one in re.findall(r"<tr data-of.*?</tr>", section, re.DOTALL)]
+    assert widths == [3] * 40 + [4] * 40

@@ -76,7 +76,7 @@ def of_three(three, tmp_path_factory):
 
 @pytest.fixture(scope="package")
 def of_five(tmp_path_factory):
-    """The file of a page of five systems, which count as many, with names of 300 characters that would do harm as tags."""
+    """The file of a page of five systems, which count as many; names have 300 characters and would do harm as tags."""
     names = "<img src=x onerror=alert(1)>{}" + "x" * 120 + " " + "y" * 149
     return written(tmp_path_factory.mktemp("pages") / "five.html", systems(5, names=names))
 
