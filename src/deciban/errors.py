@@ -430,6 +430,17 @@ def some_of(words: Sequence[str], separator: str = ", ", most: int = 3) -> str:
     return f"{separator.join(words[:most])} and {len(words) - most:,} more"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Join names for a sentence.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
 def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:
     """Return names for rows of a table that differ from each other and from those in ``taken``.
 

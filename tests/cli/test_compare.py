@@ -142,7 +142,7 @@ def test_trials_of_one_name(real_data, run):
     assert "trials taken as independent" in out
     code, _, err = run(f"compare {scores} --units attack")  # all bona fide trials are of one
     assert code == 2
-    assert "No confidence intervals for metrics that need targets: they come from 1 effective" in err
+    assert "The targets come from 1 effective" in err
     code, out, _ = run(f"compare {scores} --units trials --json -q")
     found = json.loads(out)
     assert (code, found["units"]["noun"]) == (0, "trial")

@@ -11,8 +11,8 @@ def test_all_are_listed_with_where_they_come_from(run):
     assert code == 0
     rows = printed_table(out)
     assert set(rows) >= set(presets())
-    assert rows["sre96-08"]["operating points"] == "0.01, 10, 1"
-    assert rows["sre12"]["operating points"] == "0.01, 1, 1; 0.001, 1, 1"
+    assert rows["sre96-08"]["operating points"] == "0.01:10:1"
+    assert rows["sre12"]["operating points"] == "0.01:1:1; 0.001:1:1"
     assert rows["sre12"]["protocol"] == "NIST SRE 2012, variant without known non-targets (verified)"
     assert rows["lre05-09-open"]["operating points"] == "0.5; last class out of set, with prior 0.2"
     assert rows["lre22"]["protocol"].endswith("(unverified)")

@@ -78,9 +78,7 @@ def test_too_few_units_of_a_class_give_no_interval_and_a_note():
         1 - label, label, applications={"p": Application.of_operating_point(POINT)}, resampling=units, **TWO
     ).uncertainty
     assert found.estimates.keys() == {"p_fa"}
-    assert found.notes[0].startswith(
-        "No confidence intervals for metrics that need targets: they come from 4 effective"
-    )
+    assert found.notes[0].startswith("The targets come from 4 effective units (at least 5 are needed)")
 
 
 def test_without_errors_a_rate_has_wilson_limits_of_as_many_trials_as_units():

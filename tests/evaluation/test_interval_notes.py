@@ -17,6 +17,7 @@ def sizes(of_units, n_units=50):
     ("auc", "eer", "rates", "of_units", "words"),
     [
         (0.999, 0.005, (0.005, 0.005), [4.0], "Only 1 miss and 1 false alarm at the threshold of the EER"),
+        (0.999, 0.005, (0.0, 0.005), [4.0], "No misses and 1 false alarm at the threshold of the EER"),
         (0.99, 0.04, (0.005, 0.04), [4.0], ""),
         (0.999, 0.02, (0.02, 0.02), [10.0], ""),
         (1.0, 0.0, (0.0, 0.0), [4.0], "perfectly separated"),
@@ -33,7 +34,7 @@ def test_a_limit_that_allows_few_errors_has_a_note():
     enough, few = LimitedRate("fmr", 0.01, 30.0), LimitedRate("fnmr", 0.1, 9.9)
     (note,) = notes_on_intervals(0.9, 0.1, (0.1, 0.1), sizes([10.0]), "speaker", (enough, few))
     assert note.startswith(
-        "No confidence interval for FMR at FNMR 10 %: false non-matches at this limit are worth 9.9 independent ones"
+        "No confidence interval for FMR at FNMR 10 %: the false non-matches at this limit count as 9.9 independent ones"
     )
 
 
@@ -44,7 +45,7 @@ def test_limits_of_the_same_kind_share_a_note():
         "The interval of FNMR at FMR 1 % may be too narrow",
         "No confidence interval for FNMR at FMR 0.1, 0.01 %",
     ]
-    assert "are worth 8.1, 1.3 independent ones" in notes[1]
+    assert "at these limits count as 8.1 and 1.3 independent ones; an interval needs at least 10" in notes[1]
 
 
 def test_separated_classes_have_no_intervals_of_mean_costs():
@@ -80,7 +81,7 @@ def test_a_limit_that_allows_few_errors_has_an_interval_and_a_warning():
     assert {("rates_at", 0), ("rates_at", 1)} <= set(found.uncertainty.estimates)
     (note,) = [one for one in found.all_notes if "FNMR at FMR" in one]
     assert note.startswith(
-        "The interval of FNMR at FMR 1 % may be too narrow: false matches at this limit are worth 20.0 independent"
+        "The interval of FNMR at FMR 1 % may be too narrow: the false matches at this limit count as 20 independent"
     )
 
 

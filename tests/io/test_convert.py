@@ -52,7 +52,7 @@ def test_what_has_no_room_is_named(tmp_path):
     facts = convert(source, tmp_path / "key.txt", to="kaldi")
     assert (tmp_path / "key.txt").read_text() == "ann x target\nbob y nontarget\n"
     assert facts[1:] == [
-        "left out  condition gender: kaldi cannot contain it",
+        "left out  column gender: the format kaldi has no place for it",
         f"wrote  {tmp_path / 'key.txt'}   as kaldi",
     ]
     assert convert(source, tmp_path / "key.csv")[1:] == [f"wrote  {tmp_path / 'key.csv'}   as table"]
@@ -133,7 +133,7 @@ def test_conditions_are_left_out_line_by_line(tmp_path):
     source = tmp_path / "scores.csv"
     source.write_text("enroll,test,score,gender\nann,x,0.5,f\nann,y,1,f\n")
     facts = convert(source, tmp_path / "out", to="nist-sre")
-    assert facts[1:-1] == ["left out  condition gender: nist-sre cannot contain it"]
+    assert facts[1:-1] == ["left out  column gender: the format nist-sre has no place for it"]
 
 
 def test_bob_says_labels_by_names(tmp_path):

@@ -97,7 +97,7 @@ def test_a_binary_file_without_a_new_ending_stays_what_it_is(tmp_path):
 def test_what_there_is_no_room_for_is_said(tmp_path):
     (tmp_path / "a.csv").write_text("enroll,test,gender,score\nann,x,f,1\n")
     facts = rescored(tmp_path / "a.csv", tmp_path / "a.h5")
-    assert "left out  condition gender: bosaris-hdf5 cannot contain it" in facts
+    assert "left out  column gender: the format bosaris-hdf5 has no place for it" in facts
 
 
 def test_compressed_as_the_ending_says(tmp_path):

@@ -110,7 +110,7 @@ def test_axes_of_the_user_are_used_and_their_figure_is_left_alone(kind, systems)
 def test_axes_name_their_units(kind, drawn):
     ax = drawn[kind]
     units = {"det": "%%", "roc": "%%", "bayes_error": "n1", "ape": "n%", "ece": "nb", "tippett": "n%"}
-    marks = {"%": "(%)", "n": "nats", "b": "(bits)", "1": "1 = default"}
+    marks = {"%": "(%)", "n": "nats", "b": "(bits)", "1": "1 = without scores"}
     if kind in units:
         assert marks[units[kind][0]] in ax.get_xlabel()
         assert marks[units[kind][1]] in ax.get_ylabel()

@@ -77,7 +77,7 @@ def test_panels_share_their_axes_and_name_units_once():
     assert "nats" in figure.get_supxlabel()
     assert "(%)" in figure.get_supylabel()
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["actual", "minimum", "default (llr 0)"]
+    assert [text.get_text() for text in legend.get_texts()] == ["actual", "minimum", "without scores (llr 0)"]
     assert legend.get_title().get_text() == "Cllr in bits"
 
 

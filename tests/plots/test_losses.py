@@ -58,7 +58,7 @@ def test_long_bars_are_cut_off_and_their_numbers_stay():
     ax.figure.draw_without_rendering()
     frame = ax.get_window_extent()
     assert all(text.get_window_extent().x1 < frame.x1 for text in ax.texts)
-    assert "default (llr 0)" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "without scores (llr 0)" in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def test_perfect_detectors_draw():

@@ -92,7 +92,7 @@ def test_a_size_without_room_is_refused():
 def test_long_labels_of_axes_have_two_lines_in_print_alone():
     with plots.print_style("column"):
         label = plots.bayes_error(gaussian("A")).get_ylabel()
-    assert label == "Normalized Bayes error\nrate (1 = default)"
+    assert label == "Normalized Bayes error\nrate (1 = without scores)"
     assert plots.bayes_error(gaussian("A")).get_ylabel() == label.replace("\n", " ")
     in_log10 = dataclasses.replace(gaussian("A"), axis="log10")
     with plots.print_style("column"):

@@ -12,7 +12,7 @@ from deciban.report import report_files
     ("field", "file", "preset", "headings"),
     [
         ("biometrics", "faces.csv", "iso19795", "FMR at most|FMR|FNMR|false non-matches"),
-        ("forensic", "pairs.csv", "forensic", "Cllr|min Cllr|Cllr cal|EER (ROCCH)|devPAV|LR < 1, targets"),
+        ("forensic", "pairs.csv", "forensic", "Cllr|min Cllr|calibration loss|EER (ROCCH)|devPAV|LR < 1, targets"),
     ],
 )
 def test_a_page_has_the_numbers_of_the_field(field, file, preset, headings, tmp_path):

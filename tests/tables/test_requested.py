@@ -135,7 +135,7 @@ def test_scores_of_posteriors(run):
 @pytest.mark.usefixtures("folder")
 def test_misleading_evidence(run):
     out, systems = asked(run, "--misleading")
-    rows = table(out, "system +misleading evidence")
+    rows = table(out, "system +factor")
     first = systems[0]["misleading_evidence"][0]
     assert rows[0][1:] == [
         "any",
@@ -146,7 +146,7 @@ def test_misleading_evidence(run):
     ]
     assert rows[3][1] == "more than 1000"
     lines = run("eval scores.txt --key key.txt --misleading --table csv -q")[1].splitlines()
-    line = next(line for line in lines if "misleading evidence" in line)
+    line = next(line for line in lines if line.startswith("system,factor"))
     rates = [
         [f"{name} in %" for name in (p, f"{p} low", f"{p} high")] for p in ("share of targets", "share of non-targets")
     ]

@@ -166,7 +166,8 @@ def test_an_opened_source_must_know_what_is_held_out_together(files, asked):
 def test_columns_to_hold_out_by_must_be_there(with_speakers):
     (first, *_), key = with_speakers
     with pytest.raises(
-        InputError, match="no column 'sex' contains the groups for cross-validation; the columns are .*speaker"
+        InputError,
+        match="there is no column 'sex' that contains the groups for cross-validation; the columns are .*speaker",
     ):
         train_files(first, key, AffineCalibrator(), cross_validate="sex")
 

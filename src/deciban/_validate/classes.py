@@ -419,7 +419,7 @@ def _refuse_outside(table: FloatArray, name: str) -> None:
         return
     row = table[wrong[0]]
     value = row[~((row >= 0.0) & (row <= 1.0))][0]
-    way = f"leave {option('probabilities')} out if they are logarithms"
+    way = f"leave {option('probabilities')} out (it applies to all score files) if they are logarithms"
     if (table >= 0.0).all() and (table <= _PERCENT).all():
         way = f"divide percentages by 100, or {way}"
     raise TrialError(

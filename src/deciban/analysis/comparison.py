@@ -375,7 +375,7 @@ def compare_results(
     """
     systems, level = results.systems, checked_level(level)
     if len(systems) < 2:
-        raise InputError(f"compare: got {len(systems)} system. A comparison needs at least two.")
+        raise InputError(f"compare: got {len(systems)} system. Name at least two, or a model ({option(model=...)}).")
     for one in systems:
         if one.uncertainty is None:
             raise no_units(one.name)
@@ -527,7 +527,7 @@ def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: flo
     compared = {metric_of(x.metric).name for pair in pairs for x in pair.metrics if x.interval.low < x.interval.high}
     near = [one.name for one in systems if one.uncertainty.loss_may_be_zero(level)]
     if "calibration_loss" in compared and len(near) > 1:
-        yield f"Calibration losses of {some_of(near)} may be 0: intervals of their difference can be wider than needed."
+        yield f"Calibration losses of {some_of(near)} are nearly 0: the interval of their difference may be too wide."
     if "min_c_avg" in compared:
         errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
         few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]

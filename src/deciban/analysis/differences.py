@@ -524,7 +524,8 @@ def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
             listed = ", ".join(place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low))
             more = len(places) - _SHOWN
             listed += f" and in {counted(more, 'smaller range')}" if more > 0 else ""
-            said.append(f"{name} is significantly better at priors {listed}")
-        words = "; ".join(said) or "no prior at which one is significantly better"
+            priors = "target priors" if one.curve == "c_avg" else "priors"
+            said.append(f"{name} is significantly better at {priors} {listed}")
+        words = "; ".join(said) or "no significant difference at any prior"
         found.append(f"{one.about}: {words} (simultaneous {100 * one.level:.4g} % band over all priors)")
     return found

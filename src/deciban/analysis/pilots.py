@@ -491,6 +491,7 @@ class Plan(ByValue, Jsonable):
         unit = unit[:-1] if amount == "1" else unit
         if self.wanted == "width":
             half = f"±{scale * self.target / 2.0:.3g}"
+            half += "; write 1 percentage point as 0.01" if self.pilot.in_percent and self.target >= 0.5 else ""
             return f"for a {level} interval of {self.of_metric} with a width of {amount}{unit} (about {half})"
         return (
             f"to detect a difference of {amount}{unit} in {self.pilot.words} with power {self.power:g} "

@@ -189,7 +189,7 @@ def score_pairs(
     table = _validate.matrix(scores, "scores", "system").astype(np.float64, copy=False)
     _validate.require_no_nan(table, "scores")
     if table.shape[1] != 2 or len(names) != 2:
-        raise InputError(f"scores: {table.shape[1]} systems. This needs two.")
+        raise InputError(f"scores: score-scatter needs two systems, got {table.shape[1]}.")
     truth, weight = _validate.labels(is_target, sample_weight, len(table))
     if weight is not None:
         counted = weight > 0

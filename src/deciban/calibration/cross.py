@@ -381,19 +381,16 @@ class SourceParts:
         others = [k for k in range(self.n_folds) if k not in out]
         n_non, n_tar = self.counts[1][np.ix_(others, others)].sum(axis=(0, 1)).tolist()
         for n, kind in ((n_tar, "target"), (n_non, "non-target")):
-            if n:
-                continue
-            words = f"groups: without {name} no {kind} is left to train on."
-            if np.count_nonzero(self.counts[1, ..., int(kind == "target")]) == 1:
-                columns = " and ".join(self.source.groups or ()) or "the groups"
-                raise InputError(
-                    f"{words} All {kind}s have the same value of {columns}, or few values, all in one fold. Hold out "
-                    "by a column whose values have trials of both classes, such as speaker."
-                )
-            raise InputError(
-                f"{words} Use more or fewer folds, another seed, or more groups with trials of both classes; trials "
-                "with two sides need at least 3 folds."
-            )
+            if not n:
+                way = "Use more or fewer folds, another seed, or more groups with trials of both classes; trials with "
+                way += "two sides need at least 3 folds."
+                if np.count_nonzero(self.counts[1, ..., int(kind == "target")]) == 1:
+                    columns = " and ".join(self.source.groups or ()) or "the groups"
+                    way = (
+                        f"All {kind}s have the same value of {columns}, or few values, all in one fold. Hold out by a "
+                    )
+                    way += "column whose values have trials of both classes, such as speaker."
+                raise InputError(f"groups: without {name} no {kind} is left to train on. {way}")
 
     def crossed(self, model: Any, name: str, *, systems: Sequence[int] | None = None) -> TrialSource:
         """Train a copy of a model for every pair of folds, on the trials that share no fold with the pair.

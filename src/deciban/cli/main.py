@@ -156,9 +156,8 @@ def main() -> None:
         register()
     try:
         with listening(), _stopping(), command_spelling(), _answering(), warnings.catch_warnings():
-            warnings.simplefilter("always", DecibanWarning)
+            warnings.simplefilter("once", DecibanWarning)
             warnings.showwarning = _warn
-            _WARNED.clear()
             code = _deciban(prog_name="deciban", standalone_mode=False)
             sys.stdout.flush()
             sys.exit(code if isinstance(code, int) else 0)
@@ -251,15 +250,9 @@ _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDI
 
 
 def _warn(message: Warning | str, category: type[Warning], *_where: Any, **_more: Any) -> None:
-    """Print a deciban warning once, without its line of code; ignore warnings for programmers."""
-    words = one_line(str(message))
-    if issubclass(category, DecibanWarning) and words not in _WARNED:
-        _WARNED.add(words)
-        click.echo(f"warning: {words}", err=True)
-
-
-_WARNED = set[str]()
-"""Warnings that this command has printed."""
+    """Print a deciban warning without its line of code; ignore warnings for programmers."""
+    if issubclass(category, DecibanWarning):
+        click.echo(f"warning: {one_line(str(message))}", err=True)
 
 
 def _fail(message: str, code: int) -> None:

@@ -269,7 +269,7 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
     ),
     "rates of one": _one(lambda text: tuple(map(_finite, text.split(","))), "fractions, for example 0.01,0.001."),
     "whole numbers": _one(lambda text: tuple(map(int, text.split(","))), "whole numbers, for example 1,5,10."),
-    "failures": _one(_failures, "failures and attempts, FTE=3/150,FTA=5/900."),
+    "failures": _one(_failures, "failures and attempts of both kinds, for example FTE=3/150,FTA=0/900."),
     "three rates": _one(_three_rates, "three fractions, for example 0.05,0.05,0.3."),
     "rule": _read_rule,
     "drawn rules": parse_drawn_rules,

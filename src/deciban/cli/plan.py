@@ -300,14 +300,16 @@ def _print_plan(plan: Preset, out: Console) -> None:
         trials = f"non-targets weighted by column {plan.share_column} of the key, in shares"
     elif plan.clusters or plan.worst_pairs:
         trials = f"each {'cluster' if plan.clusters else 'pair'} separately"
+    is_tandem = "min_t_dcf" in plan.spoofing.get("countermeasure", ())
+    with_asv = "min t-DCF (with --asv); without a verifier, " if is_tandem else ""
     rows: list[tuple[str, str]] = [
         ("name", ", ".join((plan.name, *plan.aliases))),
         ("source", plan.source),
         ("status", f"{plan.status}. {plan.checked}"),
         ("scores", f"{'two classes' if plan.kind == 'two-class' else 'multiclass'}; {plan.positive}"),
-        ("points", "; ".join(_points_in_words(plan, in_full=True)) or "none"),
-        ("primary metric", plan.primary_in_words),
-        ("also shown", _beside(plan)),
+        *((("points", "; ".join(points)),) if (points := _points_in_words(plan, in_full=True)) else ()),
+        ("primary metric", f"{with_asv}{plan.primary_in_words}"),
+        *((("also shown", _beside(plan)),) if not plan.is_rate else ()),
         ("trials", trials),
         *((f"cluster {name}", ", ".join(classes)) for name, classes in plan.clusters.items()),
         *_of_spoofing(plan),
@@ -334,9 +336,7 @@ def _of_spoofing(plan: Preset) -> list[tuple[str, str]]:
 
 def _beside(plan: Preset) -> str:
     """Return the content of the last column in the table of primary metrics."""
-    if plan.is_rate:
-        return "nothing"
-    return f"the {'actual cost' if plan.is_minimum else 'minimum'} at the same points"
+    return f"the {'actual cost' if plan.is_minimum else 'minimum'}{' at the same points' if plan.points else ''}"
 
 
 def _points_in_words(one: Preset, *, in_full: bool = False) -> list[str]:
@@ -345,7 +345,7 @@ def _points_in_words(one: Preset, *, in_full: bool = False) -> list[str]:
         from deciban.evaluation.preset_table import PRIMARY
 
         rates = [f"{PRIMARY['fnmr_at_fmr']} at FMR {100 * rate:g} %" for rate in one.false_match_rates]
-        return [str(x) if in_full else f"{x.p_target:g}, {x.c_miss:g}, {x.c_fa:g}" for x in one.points] + rates
+        return [str(x) if in_full else f"{x.p_target:g}:{x.c_miss:g}:{x.c_fa:g}" for x in one.points] + rates
     out_of_set = [] if one.p_out_of_set is None else [f"last class out of set, with prior {one.p_out_of_set:g}"]
     return [str(x) if in_full else f"{x.p_target:g}" for x in one.points] + out_of_set
 

@@ -164,7 +164,7 @@ class TrainingRequest:
         """Print the messages, and the result as tables or JSON."""
         from deciban.io.writing import target_name
 
-        print_messages([*messages, f"wrote {target_name(self.output)}"], quiet=self.quiet)
+        print_messages([*messages, f"wrote  {target_name(self.output)}"], quiet=self.quiet)
         if self.shown.as_json:
             places = {**self.read, "model": [self.output], "llrs": [self.llrs], "units": options.how_sure.files}
             print_json({**done.to_dict(), "messages": as_objects(messages)}, files=places)

@@ -103,7 +103,7 @@ class DecisionTally(Additive):
         """Additional expected cost of a trial without each action, (n_actions,)."""
         return np.array([max(one.value - self.chosen.value, 0.0) for one in self.without])
 
-    def lines(self, actions: Sequence[str], application: Application) -> list[str]:
+    def lines(self, actions: Sequence[str], application: Application, *, has_key: bool = False) -> list[str]:
         """Return a description in sentences.
 
         Parameters
@@ -111,6 +111,8 @@ class DecisionTally(Additive):
         actions : sequence of str
             Names of the actions.
         application : Application
+        has_key : bool
+            Whether actual costs are known, too.
         """
         n = self.n_trials
         shares = [
@@ -122,8 +124,8 @@ class DecisionTally(Additive):
         found.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             found.append(
-                "this is more than without scores: the trials have another prior, or the scores are not calibrated "
-                "(a key shows actual costs)"
+                "this is more than without scores: the trials have another prior, or the scores are not calibrated"
+                + ("" if has_key else " (a key shows actual costs)")
             )
         worth = self.worth
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]

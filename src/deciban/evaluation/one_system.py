@@ -576,11 +576,11 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = 
         digits += 1
     if most is not None and digits > most:
         return _no_false_zero(low, most), _no_false_zero(high, most)
-    own = [digits, digits]
-    if most is None:  # a bound of a difference that excludes 0 is not written as 0
-        first = [0 if abs(one) < ROUNDING else -math.floor(math.log10(abs(one))) for one in (low, high)]
-        own = [max(digits, min(_MOST_DIGITS, one)) for one in first]
-    return f"{low:z.{own[0]}f}", f"{high:z.{own[1]}f}"
+    if most is not None:
+        return f"{low:z.{digits}f}", f"{high:z.{digits}f}"
+    first = (0 if abs(one) < ROUNDING else -math.floor(math.log10(abs(one))) for one in (low, high))
+    below, above = (max(digits, min(_MOST_DIGITS, one)) for one in first)  # a bound that is not 0 is not written as 0
+    return f"{low:z.{below}f}", f"{high:z.{above}f}"
 
 
 def in_more_digits(found: Interval, text: str, ends: Sequence[str], *, in_percent: bool) -> tuple[str, str, str]:
@@ -777,17 +777,17 @@ def information_in_words(one: OneSystem) -> str:
     Examples
     --------
     >>> from deciban import evaluate
-    >>> information_in_words(evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], name="A"))
-    'A: information at prior 0.5: 0.306 of 1 bit (0.667 after calibration); at prior 0.01: 0.0183 of 0.0808 (0.0539)'
+    >>> print(information_in_words(evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], name="A")).replace("; ", "\n"))
+    A: information at prior 0.5: 0.306 of 1 bit (0.667 after calibration)
+    at prior 0.01: 0.0183 of 0.0808 bits (0.0539 after calibration)
     """
     parts = list[str]()
     for k, at in enumerate(one.information_at):
-        unit = "" if k else " bit" if at.entropy == 1.0 else " bits"
         words = f"at {_at(at)}: {with_interval(_three_digits(at.delivered), one, ('information', k))}"
-        words += f" of {at.entropy:.3g}{unit}"
+        words += f" of {at.entropy:.3g} bit{'' if at.entropy == 1.0 else 's'}"
         if at.available is not None:
             available = with_interval(_three_digits(at.available), one, ("available", k))
-            words += f" ({available}{'' if k else ' after calibration'})"
+            words += f" ({available} after calibration)"
         parts.append(words)
     most = one.capacity if one.kind == "classes" else None  # type: ignore[attr-defined]  # for two classes only in JSON
     if most is not None:

@@ -461,7 +461,7 @@ class Primary:
         Empty if the protocol was verified but the metric departs from it.
         """
         if not self.plan.is_verified:
-            return "not checked against its source: compare it with the source before you quote the metric"
+            return "not checked against its source; compare both before you quote the metric"
         return "" if self.departs else "checked against its source"
 
     def to_dict(self) -> dict[str, Any]:

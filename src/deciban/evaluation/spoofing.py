@@ -317,7 +317,7 @@ class SpoofingResults(Jsonable):
         if any(name in made and one.metrics[name].interval for one in cms for name in OF_VERIFIER):
             found.append("Intervals of the t-DCF hold for this verifier: its error rates are fixed.")
         if self.verifier is not None and self.verifier.values and any(cm.conditions for cm in cms):
-            found.append("By condition, the verifier has its error rates there.")
+            found.append("In each row by condition, the error rates of the verifier are those in that condition.")
         without = [one.name for cm in cms for one, own in cm.conditions if OF_VERIFIER[0] in {*cm.metrics} - {*own}]
         if without:
             names = ", ".join(dict.fromkeys(without))

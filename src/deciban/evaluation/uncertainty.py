@@ -13,7 +13,7 @@ from deciban.core.resampling import intervals
 from deciban.core.resampling.clusters import ClusterDesign, degrees_of
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, Interval
 from deciban.core.resampling.units import FEW_UNITS, Keys, TrialUnits, is_independent, number_of_units
-from deciban.errors import InputError, counted, either, some_of
+from deciban.errors import InputError, counted, either, listed, some_of
 from deciban.types import BoolArray, FloatArray, FloatPair, IntArray
 
 BootstrapKind = Literal["percentile", "basic"]
@@ -432,13 +432,14 @@ def too_few_in_words(name: str, n: float, noun: str) -> str:
     Examples
     --------
     >>> too_few_in_words("targets", 2.25, "speaker")[:79]
-    'No confidence intervals for metrics that need targets: they come from 2.2 effec'
+    'The targets come from 2.2 effective speakers (at least 5 are needed): no confid'
     """
     number = f"{n:.1f}".removesuffix(".0")
     units = f"{number} effective {noun}{'' if number == '1' else 's'}"
+    source = f"The {name} come" if name in ("targets", "non-targets") else f"Class {name} comes"
     return (
-        f"No confidence intervals for metrics that need {name}: they come from {units}; at least "
-        f"{FEWEST_CLUSTERS:g} are needed."
+        f"{source} from {units} (at least {FEWEST_CLUSTERS:g} are needed): no confidence intervals for metrics that "
+        "need them."
     )
 
 
@@ -504,17 +505,18 @@ def on_limited_rates(found: Sequence[LimitedRate]) -> str:
     Examples
     --------
     >>> on_limited_rates([LimitedRate("fmr", 0.001, 2.6), LimitedRate("fmr", 0.0001, 0.3)])[:64]
-    'No confidence interval for FNMR at FMR 0.1, 0.01 %: false matche'
+    'No confidence interval for FNMR at FMR 0.1, 0.01 %: the false ma'
     """
     limited = found[0].limited.upper()
     other, errors = ("FNMR", "false matches") if limited == "FMR" else ("FMR", "false non-matches")
     rate = f"{other} at {limited} {', '.join(f'{100 * one.limit:g}' for one in found)} %"
-    worth = f"{errors} at this limit are worth {', '.join(one.shown for one in found)} independent ones"
+    numbers = listed([one.shown.removesuffix(".0") for one in found])
+    worth = f"the {errors} at {'this limit' if len(found) == 1 else 'these limits'} count as {numbers} independent ones"
     if found[0].is_enough:
         return f"The interval of {rate} may be too narrow: {worth}, fewer than {FEW_ERRORS:g}."
     return (
-        f"No confidence interval for {rate}: {worth}, and the threshold needs {FEWEST_EXPECTED:g}. Raise the {limited} "
-        "limit, or report rates at a fixed threshold."
+        f"No confidence interval for {rate}: {worth}; an interval needs at least {FEWEST_EXPECTED:g}. Raise the "
+        f"{limited} limit, or report rates at a fixed threshold."
     )
 
 
@@ -561,7 +563,7 @@ def few_errors(eer: float, rates: tuple[float, float], design: ClusterDesign) ->
     """
     numbers = [round(float(rate * size.n_trials)) for rate, size in zip(rates, design.sizes, strict=True)]
     named = zip(numbers, (("miss", "misses"), ("false alarm", "false alarms")), strict=True)
-    few = [f"{n} {one if n == 1 else many}" for n, (one, many) in named if n < _FEW_ERRORS]
+    few = [f"{n or 'no'} {one if n == 1 else many}" for n, (one, many) in named if n < _FEW_ERRORS]
     return few if eer < _LOW_EER else []
 
 
@@ -573,9 +575,11 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: Clus
         )
         return
     if few := few_errors(eer, rates, design):
+        words = " and ".join(few)
         yield (
-            f"Only {' and '.join(few)} at the threshold of the EER: intervals of Cllr, information, log loss, Brier "
-            "score and AUC may be too narrow, as rare costly errors were hardly seen."
+            f"{'No' if words.startswith('no') else 'Only'} {words.removeprefix('no ')} at the threshold of the EER: "
+            "intervals of AUC and of mean costs such as Cllr may be too narrow, because rare, costly errors may be "
+            "missing from the data."
         )
 
 

@@ -14,7 +14,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, option
 from deciban.evaluation.one_system import plain
-from deciban.types import AnyArray, Axis, BoolArray, FloatArray, IntArray, Weights
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,14 @@ class WorstTrials:
         return found
 
 
-def headings_of(one: WorstTrials, classes: Sequence[str], axis: Axis = "nats") -> list[str]:
+def headings_of(one: WorstTrials, classes: Sequence[str], axis: str = "nats") -> list[str]:
     """Return the headings for a table of `rows_of`; multiclass tables have a column for the decision."""
     llr = "log10 LR" if axis == "log10" else "llr"
     return [*one.sides, "class", *(["taken for"] if classes else []), llr, "cost"]
 
 
 def rows_of(
-    one: WorstTrials, classes: Sequence[str], write: Callable[[float], str], axis: Axis = "nats"
+    one: WorstTrials, classes: Sequence[str], write: Callable[[float], str], axis: str = "nats"
 ) -> list[tuple[str, ...]]:
     """Return the rows of the table; their last two cells are the llr, for two classes as in files, and the cost.
 

@@ -588,4 +588,4 @@ def left_out(contents: Contents, chosen: Format, written: WrittenContents) -> li
     ]
     conditions = [] if contents.index is None else list(contents.index.trials.conditions)
     lacking = [name for name in conditions if name not in written.conditions]
-    return reasons + [f"condition {name}: {chosen.name} cannot contain it" for name in lacking]
+    return reasons + [f"column {name}: the format {chosen.name} has no place for it" for name in lacking]

@@ -380,7 +380,8 @@ class ParameterCovariance(ParameterUncertainty):
         degrees = self.n_units if self.degrees is None else self.degrees
         if degrees >= _FEW_DEGREES:
             return ""
-        return f"; few {self.noun}s dominate ({degrees:.1f} degrees of freedom), so they are approximate"
+        words = f"few {self.noun}s dominate ({degrees:.1f} degrees of freedom)"
+        return f"; {words}, so the standard errors are approximate"
 
     def reach(self, level: float) -> float:
         """Return the half-width of an interval in standard errors."""

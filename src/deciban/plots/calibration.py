@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.axes import Axes
 
-from deciban.calibration import Calibrator, PavCalibrator, RuleWeighting
+from deciban.calibration import Calibrator, Chain, PavCalibrator, RuleWeighting
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
@@ -314,9 +314,15 @@ def calibration_map(
     named = {type(calibrators).__name__: calibrators} if isinstance(calibrators, Calibrator) else dict(calibrators)
     if not named:
         raise InputError("calibrators: none given. Pass at least one.")
+    chains = [one for one in named.values() if isinstance(one, Chain)]
+    if len(named) == len(chains) == 1 and {*named} <= {"chain", "Chain"}:  # no name of its own
+        named = {", ".join(step.kind for step in chains[0].steps): chains[0]}
     canvas = axes.Canvas(list(named), ax, line_kw, size=_SIZE)
     ax = canvas.ax
-    canvas.keep_limits(*(_reach_of_maps(named.values()) if result is None else pav_limits([result])))
+    across, up = _reach_of_maps(named.values()) if result is None else pav_limits([result])
+    flat = np.ravel([up, *(1.05 * one.transform(np.array(across)) for one in chains)])
+    flat = flat[np.abs(flat) < 2.0 * max(map(abs, up))]  # bounds of chains are inside the frame
+    canvas.keep_limits(across, (float(flat.min()), float(flat.max())))
     x, y = ax.get_xlim(), ax.get_ylim()
     if result is None:
         ax.axline((0.0, 0.0), slope=1.0, **REFERENCE)

@@ -360,7 +360,7 @@ def _markers(drawing: Drawing, edges: tuple[Ends, Ends] | None) -> None:
 
 _SIZE = (6.0, 4.0)
 _TOP = 1.4
-_NORMALIZED = "Normalized Bayes error rate (1 = default)"
+_NORMALIZED = "Normalized Bayes error rate (1 = without scores)"
 REFERENCE: Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
 BEFORE: Style = {"linestyle": "-", "linewidth": 1.2, "alpha": 0.45, "zorder": 2.1}
 
@@ -412,7 +412,7 @@ def bayes_error(
     _pairs(drawing, [(c.prior_log_odds, c.act_error, c.min_error) for c in drawing.curves], _TOP)
     if bands:
         shade_curves(drawing, "error")
-    if drawing.explain("default (llr 0)", **REFERENCE):
+    if drawing.explain("without scores (llr 0)", **REFERENCE):
         drawing.ax.axhline(1.0, **REFERENCE)
     _scarce(drawing)
     return framed(drawing, _TOP, _NORMALIZED)
@@ -550,7 +550,7 @@ def _before(drawing: Drawing, evaluations: Sequence[Evaluation]) -> None:
 
 
 def draw_reference(
-    canvas: Canvas, end: float, curve: Callable[[FloatArray], FloatArray], label: str = "default (llr 0)"
+    canvas: Canvas, end: float, curve: Callable[[FloatArray], FloatArray], label: str = "without scores (llr 0)"
 ) -> None:
     """Draw the cost without scores, a function of the prior log odds, unless it was drawn before."""
     if canvas.explain(label, **REFERENCE):
@@ -592,7 +592,7 @@ def framed(drawing: Drawing, top: float, label: str, *, has_points: bool = True)
 
 def normalized(drawing: Drawing, top: float, *, has_points: bool = True) -> Axes:
     """Finish a plot of normalized error rates, with a line at the cost without scores."""
-    if drawing.explain("default (llr 0)", **REFERENCE):
+    if drawing.explain("without scores (llr 0)", **REFERENCE):
         drawing.ax.axhline(1.0, **REFERENCE)
     return framed(drawing, top, _NORMALIZED, has_points=has_points)
 

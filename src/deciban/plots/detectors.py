@@ -156,7 +156,7 @@ def _legend(figure: Figure, mark: Mark, *, with_before: bool, known: Uncertainty
     entries: list[tuple[str, Style]] = [("actual", mark.main), ("minimum", mark.thin())]
     if with_before:
         entries.append(("before calibration", {**BEFORE, "color": mark.color}))
-    entries.append(("default (llr 0)", REFERENCE))
+    entries.append(("without scores (llr 0)", REFERENCE))
     if known is not None:
         entries.append((band_label(known), {**BAND_LINE, "color": mark.color}))
     handles = [Line2D([], [], label=label, **style) for label, style in entries]
@@ -249,7 +249,7 @@ def _explain_bars(canvas: Canvas) -> None:
     canvas.explain("calibration loss", **{**square, "color": pale(GREY)})
     if canvas.ax.get_xlim()[1] > 1.0:
         canvas.ax.axvline(1.0, **REFERENCE)
-        canvas.explain("default (llr 0)", **REFERENCE)
+        canvas.explain("without scores (llr 0)", **REFERENCE)
 
 
 def pale(color: Any) -> tuple[float, ...]:

@@ -725,4 +725,5 @@ def subjects(result: Zoo, ax: Axes | None = None, **line_kw: Any) -> Axes:
         ticks[start + (n - 1) / 2] = f"{animal}: {int(member.sum())} of {n}"
         start += n + max(n // 10, 1)
     canvas.ax.set_xticks(list(ticks), list(ticks.values()))
+    canvas.explain("significantly different", color="black", marker="x", linestyle="none", markersize=5)
     return canvas.finish("Subjects by mean score", f"Mean score [{100 * result.level:.4g} % intervals]")

@@ -173,7 +173,7 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     drawing.keep_limits((0.0, 1.12 * max(ends)))
     drawing.explain("discrimination (min Cllr)", linewidth=7)
     drawing.explain("calibration loss (hatched)", linewidth=7, linestyle=(0, (0.2, 0.2)))
-    if drawing.explain("default (llr 0)", color="black", **TANGENT):
+    if drawing.explain("without scores (llr 0)", color="black", **TANGENT):
         ax.axvline(1.0, color="black", **TANGENT)
     return drawing.finish("Cllr (bits)", "")
 
@@ -323,7 +323,7 @@ def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: Any
     --------
     >>> import deciban
     >>> error_contributions(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
-    'Normalized Bayes error rate (1 = default)'
+    'Normalized Bayes error rate (1 = without scores)'
     """
     drawing = Drawing(result, ax, line_kw, size=_PARTS_SIZE)
     alone = len(drawing.systems) == 1 and drawing.is_fresh
@@ -395,7 +395,7 @@ def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     drawing.keep_limits((-0.6, len(points) - 0.4), (0.0, 1.1 * max(tops)))
     drawing.explain("discrimination", linewidth=7)
     drawing.explain("calibration loss (hatched)", linewidth=7, linestyle=(0, (0.2, 0.2)))
-    drawing.explain("default (llr 0)", **REFERENCE)
+    drawing.explain("without scores (llr 0)", **REFERENCE)
     drawing.ax.yaxis.set_major_formatter(in_percent)
     return drawing.finish("Operating point", "Bayes error rate (%)")
 

@@ -524,12 +524,10 @@ def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
         verdicts.append("collect more")
         units = "subjects" if facts.noun == "subject" else "speakers"
         steps.append(f"Collect more {units} and trials (deciban plan shows how many), or quote the metrics as rough.")
-    if not steps and CALIBRATED not in moods:
-        return Answer(NEXT, "use it", "good", ("The error rates are known well enough.",))
     if not steps:
-        words = f"No calibration is needed. At {facts.points}, decisions cost less than ignoring the scores."
-        if moods[FAILS] == "bad":
-            words = "No calibration is needed. Use it at priors where decisions cost less than ignoring the scores."
+        where = f"At {facts.points}," if moods.get(FAILS) != "bad" else "Use it at priors where"
+        words = f"No calibration is needed. {where} decisions cost less than ignoring the scores."
+        words = words if CALIBRATED in moods else "The error rates are known well enough."
         return Answer(NEXT, "use it", "good", (words,))
     numbered = [f"{k}. {step}" for k, step in enumerate(steps, 1)] if len(steps) > 1 else steps
     return Answer(NEXT, " and ".join(verdicts), "fair", tuple(numbered))

@@ -13,6 +13,7 @@ from deciban import plots
 from deciban._version import __version__
 from deciban.analysis.comparison import Comparison
 from deciban.core.resampling.intervals import LEVEL
+from deciban.errors import listed
 from deciban.evaluation import Results
 from deciban.evaluation.one_system import WithInterval, bounds_in_words, has_llrs, information_in_words, shared_notes
 from deciban.evaluation.worst_trials import headings_of, rows_of
@@ -31,6 +32,7 @@ from deciban.tables.writers import MISSING, count, number, percent, sure, typese
 if TYPE_CHECKING:
     from deciban.analysis.fusion import FusionAnalysis, Loss, SystemWorth
     from deciban.analysis.leaderboard import Leaderboard
+
 
 MOST = 2_990_000
 """Maximum bytes of a page: numbers of conditions use the remaining space."""
@@ -277,11 +279,6 @@ def _title(results: Results[Any]) -> str:
     names = [system.name for system in results.systems]
     what = f"{len(names)} systems" if len(names) > 3 else listed(names)
     return f"{len(results.classes)} classes: {what}" if results.classes else f"Evaluation of {what}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Join names for a sentence."""
-    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def _join(results: Results) -> tuple[str, ...]:

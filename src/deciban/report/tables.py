@@ -25,14 +25,7 @@ from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import number_and_source
 from deciban.errors import InputError
 from deciban.evaluation.metrics import METRICS, Metric, metric_of
-from deciban.evaluation.one_system import (
-    ROUNDING,
-    WithInterval,
-    are_corrected,
-    caption_of,
-    corrected_of,
-    optimism_in_words,
-)
+from deciban.evaluation.one_system import WithInterval, are_corrected, caption_of, corrected_of, optimism_in_words
 from deciban.evaluation.two_class.evaluate import prior_name
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.io.source import TwoFiles, described
@@ -350,12 +343,8 @@ BEFORE = ", before calibration"
 def named_calibrated(results: Results[Any], before: Results[Any] | None) -> Results[Any]:
     """Return results whose names show which systems a model calibrated: those that have the same name before."""
     old = {one.name for one in before.systems} if before is not None else set()
-    return replace(
-        results,
-        systems=tuple(
-            replace(one, name=f"{one.name}, calibrated") if one.name in old else one for one in results.systems
-        ),
-    )
+    named = (replace(one, name=f"{one.name}, calibrated") if one.name in old else one for one in results.systems)
+    return replace(results, systems=tuple(named))
 
 
 def matched(one: Results, results: Results, name: str) -> tuple[Evaluation, ...]:
@@ -543,7 +532,7 @@ def _difference(base: MetricCell, last: MetricCell) -> str:
     change = last.value - base.value
     if math.isnan(change):
         return MISSING
-    change = 0.0 if abs(change) < ROUNDING else change
+    change = 0.0 if abs(change) < 1e-10 else change  # rounding
     text = last.write(abs(change)).replace(" %", " pp")
     sign = "+" if change > 0 else MINUS
     return text if text == last.write(0.0).replace(" %", " pp") else sign + text

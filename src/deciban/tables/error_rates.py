@@ -101,7 +101,7 @@ def print_fused_spoofing(done: FusedSpoofing, out: Console) -> None:
     if done.dev.costs["act_a_dcf"].interval is not None:
         lines.append("Intervals of the cascade hold its thresholds fixed.")
     shares = ", ".join(f"{share:.3f}" for share in done.model.prior or ())
-    lines.append(f"prior times cost of targets, non-targets, spoofs, in shares: {shares}")
+    lines.append(f"weights of targets, non-targets and spoofs in training (prior x cost, sum 1): {shares}")
     if done.eval is None and done.cross_validated is None:
         lines.append(
             f"Costs on training trials are optimistic: cross-validate, or use other trials ({option(test_key=...)})."
@@ -217,8 +217,9 @@ def forensic_metrics(systems: Sequence[Evaluation]) -> Table:
         cells += [with_interval(rate(value), one, (name, 0)) for value, name in rates]
         rows.append((one.name, *cells))
     evidence_of = ("LR < 1, targets", "LR > 1, non-targets")
-    headings = ["system", "Cllr", "min Cllr", "Cllr cal", "EER (ROCCH)", "devPAV", *evidence_of]
-    caption = captioned("Cllr in bits; Cllr cal = Cllr - min Cllr; devPAV in log10", systems)
+    headings = ["system", "Cllr", "min Cllr", "calibration loss", "EER (ROCCH)", "devPAV", *evidence_of]
+    words = "Cllr in bits; calibration loss = Cllr - min Cllr; devPAV in log10; LR < 1 for targets and LR > 1 for "
+    caption = captioned(f"{words}non-targets are misleading evidence", systems)
     return table(headings, rows, caption=caption)
 
 
@@ -231,7 +232,8 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
     ]
     least = ", ".join(f"{one.name} {number(one.requested.discrepancy, 2)}" for one in systems)
     words = (
-        "log10(reported LR / LR of the data): above 0, reported LRs are too large; limits only: a class has no trials"
+        "log10(reported LR / LR of the data): above 0, reported LRs are too large; no value, only limits: one class "
+        "has no trials in this range"
     )
     intervals = "[95 % fiducial limits, trials independent]"
     headings = ["system", "log10 LR", "targets", "non-targets", "discrepancy"]
@@ -239,7 +241,7 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
         headings,
         rows,
         n_left=2,
-        caption=f"{words}; {intervals}; smallest deviation that the data show (0: none): {least}",
+        caption=f"{words}; {intervals}; calibration discrepancy that the data confirm (0: none): {least}",
     )
 
 
@@ -292,7 +294,7 @@ def classifier_tables(systems: Sequence[Evaluation | ClassEvaluation]) -> Iterat
 
 _OF_TWO_CLASSES = (
     "at the share of targets in the data; decisions at posterior 0.5; best F1: at its best threshold",
-    "posteriors at the share of targets; ECE, ACE and MCE (15 bins) are 0 without information; log loss in nats",
+    "posteriors at this share; ECE, ACE and MCE (15 bins) are also 0 for scores without information; log loss in nats",
 )
 _OF_DECISIONS = "decisions for the largest posterior at the shares of the classes in the data; k = {k}"
 _OF_POSTERIORS = "posteriors at these shares; ECE and ACE (15 bins): mean over classes; log loss in nats"

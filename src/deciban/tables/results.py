@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # lists of formats need no metrics
     from deciban.evaluation.preset_table import Primary
     from deciban.evaluation.uncertainty import MetricKey
 
+
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """If there are more classes than the first number, tables show the second number, with the highest error rates."""
 
@@ -465,7 +466,7 @@ def _costs_of(systems: Sequence[Any]) -> Any:
         for k, cost in enumerate(one.costs)
     ]
     headings = ["system", "costs", "mean cost", "without scores", "normalized"]
-    words = "classes weighted by the prior; normalized: divided by the cost of always taking the best action"
+    words = "classes weighted by the prior; normalized: divided by the cost without scores (the same, cheapest action)"
     return table(headings, rows, n_left=2, caption=captioned(words, systems)) if rows else None
 
 

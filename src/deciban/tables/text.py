@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import InputError, amount, counted, option, shortened, some_of, topic_of
+from deciban.errors import InputError, Note, amount, counted, option, shortened, some_of, topic_of
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
@@ -201,7 +201,7 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
     silent = {row.name for row in rows if row.role in compared}
     shown = {row.name: f"{row.name}, calibrated" if row.role == "single" else row.name for row in rows}
     systems = tuple(
-        replace(one, name=shown.get(one.name, one.name), notes=() if one.name in silent else one.notes)
+        replace(one, name=shown.get(one.name, one.name), notes=() if one.name in silent else _without_advice(one.notes))
         for one in results.systems
     )
     order = [shown[row.name] for row in rows if getattr(row, part) is not None or row.note]
@@ -213,6 +213,11 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
             say(out, f"{row.name}: {row.note}", "yellow")
 
 
+def _without_advice(notes: Iterable[str]) -> tuple[str, ...]:
+    """Return notes without the advice to calibrate, which is done."""
+    return tuple(Note(note.replace("; for other scores calibrate", ""), topic_of(note)) for note in notes)
+
+
 def _print_selection(selection: Selection, out: Console) -> None:
     what = f"cross-validated {selection.criterion}, on {selection.n_trials:,} trials"
     say(out, f"Selection by {what}; held out: {selection.held_out}", "bold")
@@ -221,7 +226,8 @@ def _print_selection(selection: Selection, out: Console) -> None:
         for word, steps in (("taken", selection.steps), ("left out", selection.left_out))
         for step in steps
     ]
-    out.print(table(["system", "cost", "gain", "cost on training trials", ""], rows))
+    words = "cost: of the fusion with this system and those above it; gain: by how much this system lowers the cost"
+    out.print(table(["system", "cost", "gain", "cost on training trials", ""], rows, caption=words))
     say_all(out, [f"{one.name}: left out, {one.reason}" for one in selection.untrained], "yellow")
 
 
@@ -262,7 +268,8 @@ def print_conditions(results: Any, out: Console, *, everything: bool = True) -> 
             if one.pooled.kind == "two-class" and (by_rule := rule_table(named, front)) is not None:
                 out.print(by_rule)
             level = LEVEL if one.pooled.uncertainty is None else one.pooled.uncertainty.level
-            remarks = () if part in alone else (*_remarks(part), *significant_differences(part, level))
+            own = _remarks(part, with_costs=not leads_with_rates(results))
+            remarks = () if part in alone else (*own, *significant_differences(part, level))
             rules = [f"equalized: {same.rule}" for same in one.equalized if same.title == part.title]
             say_all(out, (*remarks, *rules), "yellow")
 
@@ -330,17 +337,18 @@ def condition_table(
     return table([*front, *(name + unit for name in each or ["trials"]), *headings], cells, n_left=len(front))
 
 
-def _remarks(part: ByConditions) -> list[str]:
-    """Return remarks on conditions without metrics and on conditions with few errors."""
+def _remarks(part: ByConditions, *, with_costs: bool) -> list[str]:
+    """Return remarks on conditions without metrics and on conditions with few errors at the operating points."""
     found = part.without_metrics
     few = [
         one.name
         for one in part.conditions
-        if one.found is not None and any(topic_of(note) == "few-errors" for note in one.found.notes)
+        if with_costs and one.found is not None and any(topic_of(note) == "few-errors" for note in one.found.notes)
     ]
     if few:
         which = "every condition" if len(few) == len(part.conditions) else "; ".join(few)
-        found.append(f"Rule of 30: fewer than 30 misses or fewer than 30 false alarms in {which}")
+        where = "at an operating point" if len(part.evaluated[0].point_names) > 1 else "at the operating point"
+        found.append(f"Rule of 30: fewer than 30 misses or fewer than 30 false alarms {where} in {which}")
     known = [(one.name, one.found.uncertainty) for one in part.conditions if one.found is not None]
     doubtful = [name for name, one in known if one is not None and (one.remarks or one.too_few)]
     if doubtful:
@@ -552,6 +560,6 @@ def _misleading(systems: Sequence[Evaluation]) -> Any:
         for one in systems
         for k, found in enumerate(one.misleading)
     ]
-    headings = ["system", "misleading evidence", "targets", "share of targets", "non-targets", "share of non-targets"]
-    words = "misleading: likelihood ratio < 1 / factor for targets, > factor for non-targets"
+    headings = ["system", "factor", "targets", "share of targets", "non-targets", "share of non-targets"]
+    words = "misleading evidence: likelihood ratio < 1 / factor for targets, > factor for non-targets"
     return _requested(headings, rows, words, systems, 2)

@@ -449,7 +449,8 @@ def as_latex(table: Table) -> str:
     found = bare(table)
     kinds = "".join("l" if k < table.n_left or table.prose else "r" for k in range(len(table.headings)))
     rows = [f"    {_latex_row(found.cells(row))}" for row in found.rows]
-    caption = [f"  \\caption{{{latex_text(table.caption)}}}"] if table.caption else []
+    words, _, advice = table.caption.partition(": eval --")  # options are of no use in a paper
+    caption = [f"  \\caption{{{latex_text(words)}}}{f'  % eval --{advice}' if advice else ''}"] if words else []
     lines = [
         r"\begin{table}  % \usepackage{booktabs}",
         r"  \centering",

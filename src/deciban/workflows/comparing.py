@@ -119,14 +119,13 @@ def compare_files(
             evaluate_spoofing_files(named, key, options=chosen, **about), against or "all", how
         )
     files, loaded = ScoreFiles.of(named, key, chosen.reading), _trained(model, chosen)
-    plan, beside = chosen.plan, tuple[Message, ...]()
-    if plan is not None and plan.primary == "fnmr_at_fmr":
-        metrics = replace(chosen.metrics, fnmr_at=None)
-        chosen = replace(chosen, plan=replace(plan, primary="eer"), metrics=metrics)
-        words = f"{plan.name}: FNMR at limits of FMR is not compared: evaluate each system (deciban eval)"
-        beside = (Message("note", "", words),)
+    plan = chosen.plan
+    if has_rates := plan is not None and plan.primary == "fnmr_at_fmr":
+        chosen = replace(chosen, plan=replace(plan, primary="eer"), metrics=replace(chosen.metrics, fnmr_at=None))
     results = evaluate_model(loaded, files, chosen, quality=quality, progress=progress).results
-    results = replace(results, messages=(*results.messages, *beside))
+    if has_rates:
+        note = Message("note", "", "FNMR at limits of FMR is not compared: evaluate each system (deciban eval)")
+        results = replace(results, messages=(*results.messages, note))
     if loaded is not None and results.before is not None:
         before, (after,) = results.before.systems, results.systems
         name = names_apart([loaded.row_name([one.name for one in before])], [one.name for one in before])[0]

@@ -202,14 +202,10 @@ def identifications_of(
     messages.append(Message("search", "", f"{words} of {counted(first.cmc.n_subjects, 'subject')}"))
     if not first.open_set:
         messages.append(Message("note", "", "every probe has a mate, so there is no FPIR: no rates in an open set"))
-    rough = [row for row in first.open_set if row.limit * row.n_nonmated < FEWEST_EXPECTED]
-    if rough:
-        limits, n = ", ".join(f"{100 * row.limit:.6g}" for row in rough), rough[0].n_nonmated
-        most = ", ".join(f"{row.limit * row.n_nonmated:.3g}" for row in rough)
-        words = (
-            f"FPIR {limits} %: {counted(n, 'probe')} without a mate allow {most} false positives; the threshold needs "
-            f"{FEWEST_EXPECTED:g}. DIR there is rough: add probes without a mate, or raise the limit ({option('fpir')})"
-        )
+    if rough := [row for row in first.open_set if row.limit * row.n_nonmated < FEWEST_EXPECTED]:
+        limits = ", ".join(f"{100 * row.limit:.6g}" for row in rough)
+        words = f"FPIR {limits} %: {counted(rough[0].n_nonmated, 'probe')} without a mate allow fewer than "
+        words += f"{FEWEST_EXPECTED:g} false positives, so DIR is rough: add such probes, or raise {option('fpir')}"
         messages.append(Message(WARNING, "", words))
     return found, tuple(messages)
 

@@ -91,7 +91,7 @@ def inspected_model(path: PathLike) -> Inspection:
             found.append(("trained on", counts))
             found += [("systems", ", ".join(model.training_.systems))] if model.training_.systems else []
             unit = model.training_.results.get(UNIT, UNDECLARED)
-            found += [] if unit == UNDECLARED else [("unit of scores", str(unit))]
+            found += [] if unit == UNDECLARED else [("type of the training scores", str(unit))]
     return Inspection.of(display_name(path), found)
 
 
@@ -228,7 +228,7 @@ def _of_scores(scores: Scores, contents: Contents) -> Iterator[tuple[str, str]]:
     different = len(np.unique(score))
     low, middle, high = np.quantile(score, [0, 0.5, 1], method="lower")
     yield "scores", f"{start}from {low:g} to {high:g}, median {middle:g}{_UNITS[scores.unit]}"
-    yield "distinct scores", f"{start}{different:,} ({different / len(score):.1%})"
+    yield "distinct scores", f"{start}{different:,} ({100 * different / len(score):.1f} %)"
     if n_infinite:
         yield "infinite scores", f"{start}{n_infinite:,}"
     looks, remarks = ScoreStatistics.of(scores), _score_remarks(score, different)
@@ -271,7 +271,7 @@ def _truth_remarks(scores: Scores, key: Key) -> list[str]:
     ordered = sorted_scores.table.auc()
     if ordered < 0.5:
         remarks.append(
-            f"Only {ordered:.1%} of target/non-target pairs have the higher score for the target. Is the sign "
+            f"Only {100 * ordered:.1f} % of target/non-target pairs have the higher score for the target. Is the sign "
             f"inverted? Add {option(negate=True)}, or leave it out if it is given."
         )
     elif scores.unit == "nats" and min(len(tar), len(non)) >= _ENOUGH:

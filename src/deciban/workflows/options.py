@@ -16,7 +16,7 @@ from deciban._validate.classes import Groups, Prior
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, option, refuse
+from deciban.errors import InputError, counted, option, refuse
 from deciban.evaluation.preset_table import Preset, preset
 from deciban.evaluation.uncertainty import Resampling
 from deciban.io.formats import formats
@@ -139,8 +139,8 @@ def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> l
         return [names.get(name, name) for name in before]
     if len(given) != len(before):
         raise InputError(
-            f"names: {len(given)} names for {len(before)} systems ({', '.join(before)}). Give all names in this order, "
-            f"or some by their current names: {before[0]}=NAME."
+            f"names: {counted(len(given), 'name')} for {counted(len(before), 'system')} ({', '.join(before)}). Give "
+            f"all names in this order, or some by their current names: {before[0]}=NAME."
         )
     return given
 
@@ -649,10 +649,8 @@ class Options:
     def with_metrics(self, **metrics: Any) -> Options:
         """Return options with more requested metrics; None, False and empty values are ignored."""
         given = {name: value for name, value in metrics.items() if value not in (None, False, ())}
-        if self.plan is not None:  # metrics of the protocol stay
-            every = with_metrics_of(self.plan, given)
-            given = {name: every[name] for name in given}
-        return replace(self, metrics=replace(self.metrics, **given))
+        every = given if self.plan is None else with_metrics_of(self.plan, given)  # metrics of the protocol stay
+        return replace(self, metrics=replace(self.metrics, **{name: every[name] for name in given}))
 
     @property
     def files(self) -> list[PathLike]:

@@ -59,9 +59,8 @@ class VerbalScale:
         if llr == 0.0 or (place < 0 and self.steps[0][0] <= 1.0):
             return "", self.neutral, (1.0, self.steps[0][0])
         if place < 0:
-            words = (
-                f"The scale has no expression for likelihood ratios below {self.steps[0][0]:,.6g} in either direction."
-            )
+            end = f"{self.steps[0][0]:,.6g}"
+            words = f"The scale has no words for likelihood ratios between 1/{end} and {end}."
             return "", words, (1.0, self.steps[0][0])
         stronger, weaker = propositions if llr > 0.0 else propositions[::-1]
         expression = self.steps[place][1]
@@ -155,8 +154,10 @@ def read_case(path: PathLike) -> dict[str, str | int]:
     rows = toml_of(read_short_text(path), name, 'A case file has lines such as case = "2026-17".')
     lacking = [key for key in _CASE if not str(rows.get(key, "")).strip()]
     if lacking:
+        entries = f"the entry {lacking[0]!r} is" if len(lacking) == 1 else f"the entries {', '.join(lacking)} are"
+        odd = "".join(f" ({key!r} is not an entry)" for key in rows if key not in (*_CASE, "remarks"))
         raise FormatError(
-            f"{name}: state {', '.join(lacking)}. A case file has {', '.join(_CASE)}, and optionally remarks."
+            f"{name}: {entries} missing or empty{odd}. A case file has {', '.join(_CASE)}, and optionally remarks."
         )
     for key, value in rows.items():
         if key not in (*_CASE, "remarks"):
@@ -233,7 +234,7 @@ class Statement(Jsonable):
             expression, sentence, (low, high) = self.scale.words(self.llr, self.propositions)
             ends = f"LR {low:,.12g} and above" if math.isinf(high) else f"LR {low:,.12g} to {high:,.12g}"
             ends += f", for '{self.propositions[1]}'" if self.llr < 0.0 else ""
-            found += [("in words", sentence), ("scale", f"{self.scale.title}, {expression or 'no expression'}: {ends}")]
+            found += [("in words", sentence), ("scale", f"{self.scale.title}, {expression or 'no words'}: {ends}")]
             found.append(("source", self.scale.source + _UNCHECKED * (self.scale.status != "verified")))
         if self.interval is not None:
             low, high = self.interval
@@ -260,7 +261,8 @@ class Statement(Jsonable):
             f" of {', '.join(about['systems'])}" if about["systems"] else ""
         )
         found.append(("model", f"{about['kind']}, trained on {data}"))
-        found.append(("fingerprint", f"{about['fingerprint']} (training data), deciban {about['deciban_version']}"))
+        words = f"training data identified by hash {about['fingerprint']}"
+        found.append(("fingerprint", f"{words}; model trained with deciban {about['deciban_version']}"))
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -371,6 +373,8 @@ def statement(
     ends = None
     if interval is not None:
         low, high = (_in_nats(end, "interval", unit) for end in interval)
+        if low > high:
+            raise InputError(f"interval: got {interval[0]:g} to {interval[1]:g}. Write the lower bound first.")
         if not low <= value <= high:
             raise InputError(f"interval: {interval[0]:g} to {interval[1]:g} does not contain the {name} {llr:g}.")
         ends = low, high

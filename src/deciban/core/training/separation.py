@@ -80,9 +80,9 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
     if separated:
         what = "no target scores" if one else "there is a weighted sum of the systems in which no target is"
         side = "above" if one and found.point[0] < 0.0 else "below"  # scores are distances
-        words = f"{what} {side} a non-target, so that the best scale is infinite (the classes are separated)"
+        words = f"the classes are separated: {what} {side} a non-target, so the best scale would be infinite"
     else:
-        words = "the objective falls forever as the weights grow, so that the best scale is infinite"
+        words = "the objective falls forever as the weights grow, so the best scale would be infinite"
     pav = "use PAV with a bound" if one else "leave out the system that separates the classes"
     ways = f"Add a penalty ({option(ridge=1e-3)}), {pav}, or collect more difficult trials"
     if not separated and not is_convex:

@@ -89,11 +89,11 @@ def _badly_calibrated(found: ClassEvaluation) -> list[str]:
 def _infinite(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
     """Return the note on infinite scores, with the trials in which they are wrong."""
     if checks.n_wrong:
-        words = f"Cllr is infinite: infinite scores rule out the true class of {counted(checks.n_wrong, 'trial')}"
-        if checks.first_wrong is None:
-            return [f"{words}."]
-        at, k = checks.first_wrong
-        return [f"{words}, the first at index {at} (class {found.classes[k]!r})."]
+        words = f"Cllr is infinite: infinite scores rule out the true class of {counted(checks.n_wrong, 'segment')}"
+        if checks.first_wrong is not None:
+            at, k = checks.first_wrong
+            words = f"{words}, the first at index {at} (class {found.classes[k]!r})"
+        return [f"{words}. If they come from probabilities of exactly 0, use logits, or probabilities in more digits."]
     if math.isinf(found.cllr):
         return ["Cllr is infinite: a true class is so far behind another that the cost does not fit a float."]
     if found.n_infinite:

@@ -24,7 +24,7 @@ from deciban.core.resampling.clusters import ClassVariances
 from deciban.core.resampling.intervals import LEVEL, Estimate
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bins_of
 from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences, in_blocks
-from deciban.errors import InputError, Note, option
+from deciban.errors import InputError, Note, listed, option
 from deciban.evaluation import uncertainty
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.curves import (
@@ -66,9 +66,9 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     no_llrs = ""
     if auc < 0.5:
         words = (
-            f"Scores look reversed: the target has the higher score in only {auc:.1%} of target/non-target pairs. If "
-            f"lower scores indicate targets, as for distances, change their sign ({option(negate=True)}), unless you "
-            "already did. Otherwise check which label means target."
+            f"Scores look reversed: the target has the higher score in only {100 * auc:.1f} % of target/non-target "
+            f"pairs. If lower scores indicate targets, as for distances, change their sign ({option(negate=True)}), "
+            "unless you already did. Otherwise check which label means target."
         )
         notes.append(Note(words, "reversed"))
         no_llrs = remark_on_range(summary)
@@ -98,36 +98,36 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     """
     false_alarms, misses = dr30
     if false_alarms > misses:
-        words = f"no prior has {FEW_ERRORS} misses and {FEW_ERRORS} false alarms at the best threshold"
+        few = f"fewer than {FEW_ERRORS}"
+        words = f"at every prior, the best threshold makes {few} misses or {few} false alarms"
         return [Note(f"Rule of {FEW_ERRORS}: {words}, so all metrics are rough estimates.", "few-errors")]
-    few, said = f"fewer than {FEW_ERRORS}", dict[str, list[str]]()
+    said = dict[str, list[str]]()
     for point in points:
-        actual = _kinds(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS) if are_llrs else ""
-        best = _kinds(-point.threshold < false_alarms, -point.threshold > misses)
-        prior = prior_name(-point.threshold)
-        if actual and best and actual != best:
-            words = f"at {{}}, {few} {actual} at the actual threshold, and {few} {best} at the best one"
+        actual = _few(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS) if are_llrs else ""
+        best = _few(-point.threshold < false_alarms, -point.threshold > misses)
+        if actual and actual == best:
+            words = f"both thresholds (actual and best) give {best}, so actDCF and minDCF are rough"
+        elif actual and best:
+            words = f"the actual threshold gives {actual}, the best one {best}, so actDCF and minDCF are rough"
         elif actual or best:
-            thresholds = " and ".join(name for name, kinds in (("the actual", actual), ("the best", best)) if kinds)
-            words = f"{few} {actual or best} at {{}}, at {thresholds} threshold"
+            which, cost = ("actual", "actDCF") if actual else ("best", "minDCF")
+            words = f"the {which} threshold gives {actual or best}, so {cost} is rough"
         else:
             continue
-        said.setdefault(words, []).append(prior)
-    rough = ", so these costs are rough."
-    sentences = (f"Rule of {FEW_ERRORS}: {words.format(_priors(priors))}{rough}" for words, priors in said.items())
+        said.setdefault(words, []).append(str(point))
+    sentences = (f"Rule of {FEW_ERRORS}: at {_points(points)}, {words}." for words, points in said.items())
     return [Note(one, "few-errors") for one in sentences]
 
 
-def _priors(names: Sequence[str]) -> str:
-    """Name effective priors."""
-    named = _first(list(dict.fromkeys(names)), "points")
-    if len(named) == 1:
-        return f"effective prior {named[0]}"
-    return f"effective priors {', '.join(named[:-1])} and {named[-1]}"
+def _points(names: Sequence[str]) -> str:
+    """Join the names of operating points: ``p_target 0.01 and 0.02``."""
+    first, *others = _first(list(dict.fromkeys(names)), "points")
+    return listed([first, *(name.removeprefix("p_target ") if "," not in first else name for name in others)])
 
 
-def _kinds(few_false_alarms: bool, few_misses: bool) -> str:  # noqa: FBT001  # two answers, in the order of words
-    return " and ".join(["false alarms"] * few_false_alarms + ["misses"] * few_misses)
+def _few(few_false_alarms: bool, few_misses: bool) -> str:  # noqa: FBT001  # two answers, in the order of words
+    kinds = ["false alarms"] * few_false_alarms + ["misses"] * few_misses
+    return " and ".join(f"fewer than {FEW_ERRORS} {kind}" for kind in kinds)
 
 
 _MOST_DIGITS = 7
@@ -165,7 +165,7 @@ def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str
     if not asked and not intervals:
         return []
     places = [", ".join(_first(asked, "points"))] if asked else []
-    ranges = " and ".join(_first(intervals, "ranges"))
+    ranges = listed(_first(intervals, "ranges")) if intervals else ""
     places += [ranges if ranges.startswith(_NEARLY) else f"priors {ranges}"] if ranges else []
     return [Note(f"At {' and at '.join(places)}, decisions cost more than ignoring the scores.", "calibration")]
 
@@ -174,14 +174,15 @@ _NEARLY = "nearly every prior"
 
 
 def _intervals(log_odds: FloatArray, bad: BoolArray) -> list[str]:
-    """Return ranges of priors, the widest first; ranges close to each other are merged."""
+    """Return ranges of priors, the widest first, in ascending order; ranges close to each other are merged."""
     found = np.flatnonzero(bad)
     if not len(found):
         return []
     ends = np.flatnonzero(np.diff(found) > _GAP)
     first, last = found[np.append(0, ends + 1)], found[np.append(ends, len(found) - 1)]
-    widest = np.argsort(first - last, kind="stable")
-    return [_interval(log_odds, int(first[at]), int(last[at])) for at in widest]
+    widest = np.argsort(first - last, kind="stable").tolist()
+    shown = [*sorted(widest[:_SHOWN]), *widest[_SHOWN:]]
+    return [_interval(log_odds, int(first[at]), int(last[at])) for at in shown]
 
 
 def _interval(log_odds: FloatArray, first: int, last: int) -> str:

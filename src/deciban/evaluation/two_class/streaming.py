@@ -186,8 +186,8 @@ class ScoreMetric:
             raise
         if predictions is not None or self._forgets:
             self.reset()
-        needs_llrs = any(metric_of(key).needs_llrs for key in self._keys)
-        if needs_llrs and not self._warned and probabilities_note() in found.notes:
+        needs_llrs = any(metric_of(key).needs_llrs for key in self._keys) and not self._warned
+        if needs_llrs and probabilities_note() in found.notes:
             self._warned = True
             warn(probabilities_note())
         return {name: float(found.value(key)) for name, key in zip(self.metrics, self._keys, strict=True)}

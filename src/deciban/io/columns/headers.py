@@ -240,10 +240,9 @@ def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
         named = [part.split("=", 1) for part in parts]
         mixed = {len(pair) == 2 and bool(pair[0]) for pair in named}
         if len(mixed) > 1 and not any(part.startswith(CONDITION) for part in parts):
-            with_role, alone = ([part for part in parts if ("=" in part) is has] for has in (True, False))
+            odd = next(part for part in parts if "=" not in part)
             raise InputError(
-                f"columns: {with_role[0]!r} is a role with its column, {alone[0]!r} is not. Write all like "
-                f"{with_role[0]!r}, or all roles in the order of the columns, like enroll,test,score."
+                f"columns: {odd!r} is not ROLE=COLUMN like others. Write all like this, or roles in order."
             )
         columns = parts if not all(mixed) else _merged(named)
     _require_words(columns)
@@ -281,15 +280,11 @@ def of_headers(columns: Columns, headers: Sequence[str]) -> Columns:
     unknown = [part for part in parts if part not in (*ROLES, IGNORED)]
     if not unknown or any("=" in part for part in parts):
         return columns
-    if lacking := [part for part in unknown if part not in headers]:
+    if odd := sorted((part for part in parts if part not in headers), key=lambda part: part in ROLES):
+        neither = "a role, not" if odd[0] in ROLES else "neither a role nor"
         raise InputError(
-            f"columns: {lacking[0]!r} is neither a role nor the name of a column ({shown_headers(headers)}). The roles "
-            f"are {', '.join(ROLES)}, - to ignore a column, and =NAME to keep it as a condition with this name."
-        )
-    if roles_only := [part for part in parts if part not in headers]:
-        raise InputError(
-            f"columns: {unknown[0]!r} is a column, but {roles_only[0]!r} is a role. Write ROLE=COLUMN for each, like "
-            f"score={unknown[-1]}."
+            f"columns: {odd[0]!r} is {neither} the name of a column ({shown_headers(headers)}). Write names, "
+            f"ROLE=COLUMN, or all roles in order. Roles: {', '.join(ROLES)}, - (ignored), =NAME (condition)."
         )
     roles = dict(zip(headers, roles_of(headers, ""), strict=True))
     free = [part for part in parts if roles[part].startswith(CONDITION)]

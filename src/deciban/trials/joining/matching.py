@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -404,10 +403,7 @@ def conflict_of(fault: RefusedTrials, conflict: str) -> KeyMismatchError:
     trials = fault.trials
     name, words = trials.name_of(0), "Remove one of the two lines."
     if name == "(bonafide)":
-        words = (
-            "The first column does not contain names of trials. If this is a verifier of ASVspoof 2019, pass "
-            f"{option(format='asvspoof2019-asv')}."
-        )
+        words = f"For a verifier of ASVspoof 2019, pass {option(format='asvspoof2019-asv')}."
     return KeyMismatchError(
         f"{trials.origin.where(0)} and {trials.origin.where(1)}: trial {name} {conflict}{such_trials(fault.n)}. "
         f"{words} If the names do not identify trials, match row by row ({option(by_order=True)})."
@@ -440,7 +436,8 @@ def none_shared(offered: str, wanted: str, begin: str = "", more: str = "") -> s
 def some_missing(offered: str, fault: RefusedTrials, which: str) -> str:
     """Return the message about trials without a score, with the first of them."""
     trials = fault.trials
-    names = ", ".join(map(trials.name_of, range(len(trials))))
+    called = [trials.name_of(row) for row in range(len(trials))]
+    names = ", ".join(name[1:-1] if len(trials.sides) == 1 and trials.sides != ROW else name for name in called)
     return (
         f"{fault.n:,} of {fault.n_of:,} {which} have no score in {offered}, for example {names} "
         f"({trials.origin.where(0)}). Pass {option(missing='drop')} to leave them out, or a score to fill in "
@@ -487,9 +484,7 @@ def _swapped_hint(offered: Trials, wanted: Trials, *, has_key: bool) -> str:
     share = np.isin(swapped.codes_in(wanted), wanted.codes_in(wanted)).mean()
     if share <= 0.5:
         return ""
-    roles = offered.origin.reading.partition("'")[2].rstrip("'").replace(" ", ",")
-    other = {"enroll": "test", "test": "enroll"}
-    columns = ",".join(other.get(role, role) for role in roles.split(","))
-    is_known = has_key and re.fullmatch("[a-z,-]+", columns)
-    fix = f": pass {option(columns=columns)}" if is_known else ""
-    return f"; many trials match with their sides swapped (enroll for test){fix}"
+    roles = offered.origin.reading.partition("'")[2].rstrip("'").split()
+    columns = ",".join({"enroll": "test", "test": "enroll"}.get(role, role) for role in roles)
+    fix = f": pass {option(columns=columns)}" if has_key and "=" not in columns else ""
+    return f"; many trials match with their sides swapped (enroll for test){fix if roles else ''}"

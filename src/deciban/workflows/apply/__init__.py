@@ -469,6 +469,9 @@ def apply_files(
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
     ready = [applied(what, group, [one.contents.origin.name for one in group], on_shared_trials) for group in groups]
     messages = model_files.model_message(model_path, loaded)
+    trained, given = loaded.trained_systems, [done.systems[0].name for done in ready]
+    if not loaded.is_fusion and len(trained) == 1 and [*trained] != given:
+        messages.append(Message("note", "", f"trained on {trained[0]}, applied to {', '.join(given)}"))
     for done in ready:
         read_as = [kind.read_message(system) for system in done.systems]
         messages += said(what, done.tally, read_as, done.shared.messages)

@@ -213,7 +213,7 @@ class DecidedFiles:
     @property
     def lines(self) -> list[str]:
         """Summary of the decisions, as lines of text."""
-        lines = self.tally.lines(self.table.actions, self.application)
+        lines = self.tally.lines(self.table.actions, self.application, has_key=self.keyed is not None)
         if self.keyed is not None:
             default = self.application.default_risk
             ratio = "" if default == 0.0 else f", {self.keyed.risk / default:.4g} times the cost without scores"

@@ -152,8 +152,8 @@ def evaluate_decision_files(
         found.append(read_decisions(path, actions=actions, words=words, column=decision_column, columns=named))
     kind = _kind(found, table, chosen)
     odd = [name for name in _OF_ONE_KIND[kind] if getattr(chosen.metrics, name) is not None]
-    prior: Any = chosen.metrics.prior
-    point = prior[0] if isinstance(prior, list) and len(prior) == 1 and prior != ["flat"] else "PRIOR"
+    prior = chosen.metrics.prior
+    point = prior[0] if isinstance(prior, list) and prior != ["flat"] else "PRIOR"
     instead = f" Name an operating point instead: {option(operating_points=point)}." if "prior" in odd else ""
     refuse(odd, f"not for decisions {_ABOUT[kind]}. Leave it out.{instead}")
     if kind == "two-class" and table is not None:

@@ -114,11 +114,10 @@ def evaluate_source(
 
 
 def _units_of(source: TrialSource, engine: Engine, options: Options, kind: AnyKind) -> UnitsOfSource:
-    """Return the units of a source; presets with false-match rates call speakers subjects."""
+    """Return the units of a source, with the name that a protocol has for them."""
     from deciban.workflows.reading.units import units_of_source  # not needed if units are known
 
-    units = units_of_source(source, engine, options.how_sure, kind)
-    return units.with_subjects() if options.plan is not None and options.plan.false_match_rates else units
+    return units_of_source(source, engine, options.how_sure, kind).called_for(options.plan)
 
 
 def _report_on_batches(source: TrialSource, options: Options, kind: AnyKind, found: Sequence[Any]) -> JoinReport:
@@ -136,7 +135,8 @@ def _messages_on_batches(
     often = "once" if n_passes <= 1 else "more than once"
     if source.paths and not (options.scale.is_asked or source.is_matrix or source.is_summary):  # can fit in memory
         often += ": they do not fit in memory"
-    words = f"{counted(source.n_rows, 'row')} in {counted(len(source.partitions), 'partition')}, read {often}"
+    n = len(source.partitions)
+    words = f"{counted(source.n_rows, 'row')} in {n:,} batch{'' if n == 1 else 'es'}, read {often}"
     column = options.reading.weights
     weights = [Message("weights", source.name, f"column {column!r}")] if source.has_weights and column else []
     n_units = None if first.uncertainty is None else int(first.uncertainty.n_units)
@@ -515,9 +515,10 @@ def _modelled(
         units = units_of_source(source, engine, options.how_sure, kind)
     scored, trained, result, notes = made_of(model, PartlyScoredTrials.of(units.source, options), options)
     source, (name,) = scored.source, result.systems
-    words = f"{name}: the {kind.output} of the model ({model.kind}) for the scores"
-    told = [*scored.messages, *notes, *combination_messages(model, measured)]
-    told.append(Message("note", "", words + (" of all systems" if model.is_fusion else "")))
+    words = f"{name}: {kind.output} of the model ({model.kind}) for the scores of all systems"
+    if not model.is_fusion:
+        words = f"{name}: scores replaced by {kind.output} of the model ({model.kind})"
+    told = [*scored.messages, *notes, *combination_messages(model, measured), Message("note", "", words)]
     before = evaluate_source(counting(source), options, progress, units=units, told=told)
     after = evaluate_source(result, options, progress, units=units)
     first = before.systems[0]

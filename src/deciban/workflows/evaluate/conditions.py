@@ -460,7 +460,8 @@ class Conditions:
         trials = {name: totals[at] for name, at in self.kind.classes_by_truth(self.units.source.classes)}
         made = ByConditions(part.title, part.names, tuple(found), trials=trials)
         if self.units.units is None:
-            return replace(made, no_differences="units are unknown, or intervals were switched off")
+            why = "units are unknown" if options.how_sure.intervals else "intervals were switched off"
+            return replace(made, no_differences=why)
         differences, why = differences_between(made.evaluated, options.how_sure.level)
         return replace(made, differences=differences, no_differences=why)
 

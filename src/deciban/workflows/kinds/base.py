@@ -231,8 +231,8 @@ def prior_of_classes(reading: Reading) -> Prior:
 
 
 _APPLIED = (
-    "look like probabilities, and the model is applied to them directly: this is right if it was trained like this. "
-    "Use {way} in training and here to convert them to logarithms"
+    "the scores look like probabilities, and the model is applied to them directly: this is right if it was trained "
+    "like this. Use {way} in training and here to convert them to logarithms"
 )
 
 _NO_RATIOS = (

@@ -333,10 +333,10 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def key_messages(self, key: ClassKey, reading: Reading) -> list[Message]:
         """Return messages about selected segments, and a note on two classes, which have no EER here."""
         found = super().key_messages(key, reading)
-        if len(key.classes) == 2:
-            way = option(kind="two-class", labels=dict(zip(("target", "nontarget"), key.classes, strict=True)))
-            found.append(Message("note", "", f"2 classes, evaluated as multiclass; for EER and DCF add {way}"))
-        return found
+        if len(key.classes) != 2:
+            return found
+        way = option(kind="two-class", labels=dict(zip(("target", "nontarget"), key.classes, strict=True)))
+        return [*found, Message("note", "", f"2 classes, evaluated as multiclass; for EER and DCF add {way}")]
 
     def counts(self, contents: Contents, key: ClassKey) -> str:
         """Return the number of segments of each class, as text."""

@@ -41,6 +41,7 @@ from deciban.workflows.options import UncertaintyOptions, UnitNaming
 
 if TYPE_CHECKING:
     from deciban.engines.class_problems import UnitsAndStrata
+    from deciban.evaluation.preset_table import Preset
 
 
 def complete_column(
@@ -68,7 +69,8 @@ def complete_column(
     if not isinstance(asked, str) or name not in trials.conditions:
         there = ", ".join((*others, *trials.conditions)) or "none"
         raise InputError(
-            f"{trials.origin.name}: no column {name!r} {role}; the columns are {there} (besides {besides})."
+            f"{trials.origin.name}: there is no column {name!r} that {role}; the columns are {there} (besides "
+            f"{besides})."
         )
     values = trials.condition(name)
     with placed_trials(trials):
@@ -218,11 +220,13 @@ class HoldOut:
         """Describe the groups and the number of folds; ``sides`` are the sides of trials from `pairs_of`."""
         return f"{' and '.join(self.groups or sides) or 'single trials'}, {self.parts} folds"
 
-    def message(self, sides: tuple[str, ...], verb: str) -> Message:
-        """Return the message about cross-validation."""
-        named = self.groups or sides
-        same = f"no model was trained on the {' or '.join(named)} of" if named else "no model was trained on"
-        return Message("folds", "", f"cross-validated in {self.parts} folds: {same} the trials that it {verb}")
+    def message(self, sides: tuple[str, ...], done: str) -> Message:
+        """Return the message about cross-validation; ``done`` is "calibrated" or "fused"."""
+        own = (
+            f"its {' or '.join(self.groups or sides)}{'' if self.groups else ' name'}" if self.groups or sides else "it"
+        )
+        words = f"each trial was {done} by a model that was not trained on {own}"
+        return Message("folds", "", f"cross-validated in {self.parts} folds: {words}")
 
 
 _WHOLE = "a whole number of folds (2 or more)"
@@ -277,7 +281,7 @@ def _column_of_groups(trials: Trials, name: str) -> pa.DictionaryArray:
         return trials.column(side)
     if trials.sides == ROW and not trials.conditions:
         raise InputError(
-            f"{trials.origin.name}: no column {name!r} contains the groups for cross-validation. Its "
+            f"{trials.origin.name}: there is no column {name!r} for the groups of cross-validation. Its "
             "trials have neither names nor columns, only rows: hold out single trials, by the number of folds "
             f"({option(cross_validate=5)})."
         )
@@ -423,9 +427,9 @@ class UnitsOfSource:
         units = UnlistedUnits((), self.units.keys, self.units.noun, self.units.source, n_units)
         return (Message("units", "", units_in_words(units)), *self.messages)
 
-    def with_subjects(self) -> UnitsOfSource:
-        """Return the same units; speakers that were found from target trials are called subjects."""
-        if self.units is None or self.units.source != FOUND:
+    def called_for(self, plan: Preset | None) -> UnitsOfSource:
+        """Return the same units; in biometric protocols, speakers found from target trials are called subjects."""
+        if plan is None or not plan.false_match_rates or self.units is None or self.units.source != FOUND:
             return self
         messages = tuple(replace(one, text=one.text.replace("speaker", "subject")) for one in self.messages)
         source, units = self.source, replace(self.units, noun="subject")

@@ -174,7 +174,7 @@ def fuse_spoofing_files(
     if held is not None:
         say("cross-validating")
         crossed = _cross_validated(trials, untrained, held)
-        told.append(held.message(sides_of(trials.source), "fuses"))
+        told.append(held.message(sides_of(trials.source), "fused"))
     crossing = None if crossed is None else compare(trials, crossed, None, suffix=", cross-validated")
     llrs = None if crossed is None or listed is None else Scores(listed, crossed[:, 0])
     if test_scores:

@@ -422,7 +422,7 @@ def _said(model: ScoreModel, dev: Compared, held: HoldOut | None) -> list[Messag
     if model.is_fusion:  # its rows are of calibrated systems, and have no notes on the original scores
         found += messages_on_ratios(_scores_in_memory(source))
     if held is not None:
-        found.append(held.message(model_files.sides_of(source), "fuses" if model.is_fusion else "calibrates"))
+        found.append(held.message(model_files.sides_of(source), "fused" if model.is_fusion else "calibrated"))
     assert model.training_ is not None  # noqa: S101  # set by training
     n_lacking = model.training_.results.get("n_without_quality")
     if source.batch is None and n_lacking:

@@ -281,7 +281,7 @@ class TrainingRows:
         results: list[Any] = self.results[0] if self.results else [None] * len(self._sets)
         told = [one.told(own, before=not self._alone) for one, own in zip(self._sets, results, strict=True)]
         if self.others is not None:
-            told[1] = [Message("other", "", f"{self.dev.kind.noun}s"), *told[1]]
+            told[1] = [Message("other", "", f"{self.dev.kind.noun}s of --apply-to:"), *told[1]]
         return told
 
     def _evaluated(self, systems: Sequence[int], name: str = "", model: ScoreModel | None = None) -> list[Results[Any]]:
