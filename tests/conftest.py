@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, Phase, settings
 
 from support.sketches import sketch
 
-settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=7, deadline=None, derandomize=True)
 settings.register_profile(  # of scripts/mutants: the first input that fails is enough
     "mutants", settings.get_profile("quick"), max_examples=15, phases=[Phase.explicit, Phase.generate]
 )
@@ -50,6 +51,12 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Tests have no examples in their docstrings, and to look for them takes a second."""
+    return [one for one in (yield) if not isinstance(one, DoctestModule)]
 
 
 @pytest.fixture(autouse=True)
@@ -147,13 +154,18 @@ def _matlab_server():
 
 
 @pytest.fixture
-def warm_matlab(_matlab_server, tmp_path_factory, monkeypatch):
+def matlab_runner(_matlab_server, tmp_path_factory):
+    """Runs programs in forks of one process that has imported scipy and h5py, as `subprocess` does in new processes."""
+    from support import warm_matlab
+
+    return warm_matlab.runner(_matlab_server, tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture
+def warm_matlab(request, monkeypatch):
     """Files of MATLAB are read by forks of one process, instead of one that starts for each file."""
     if not hasattr(os, "fork"):
         return
     from deciban.io.formats import hdf5_and_matlab
-    from support import warm_matlab
 
-    monkeypatch.setattr(
-        hdf5_and_matlab, "subprocess", warm_matlab.runner(_matlab_server, tmp_path_factory.getbasetemp())
-    )
+    monkeypatch.setattr(hdf5_and_matlab, "subprocess", request.getfixturevalue("matlab_runner"))

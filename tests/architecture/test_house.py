@@ -10,13 +10,13 @@ import subprocess
 import sys
 import tomllib
 import typing
-from functools import cache
 from pathlib import Path
 
 import numpydoc.validate
 import pytest
 
 import deciban
+from support.parsed import nodes, tree
 from support.score_files import write_score_files
 
 ROOT = Path(__file__).parents[2]
@@ -58,12 +58,6 @@ def house():
 code_lines = house().code_lines
 
 
-@cache
-def parsed(path):
-    """The nodes of a module, for all rules that look at them."""
-    return list(ast.walk(ast.parse(path.read_text())))
-
-
 def test_the_source_does_not_grow():
     counts = {"code lines": sum(map(code_lines, SOURCES)), "modules": len(SOURCES)}
     grown = {name: n for name, n in counts.items() if n > MOST[name]}
@@ -78,7 +72,7 @@ def test_no_name_stands_for_two_classes():
         statement.name
         for path in SOURCES
         if path.parent.name != "sklearn"
-        for statement in ast.parse(path.read_text()).body
+        for statement in tree(path).body
         if isinstance(statement, ast.ClassDef)
     ]
     assert sorted({name for name in names if names.count(name) > 1}) == []
@@ -101,7 +95,7 @@ def too_large(path):
     name = path.relative_to(ROOT)
     if (lines := code_lines(path)) > 400:
         yield f"{name} has {lines} lines of code"
-    for node in parsed(path):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef):
             body = node.body[1:] if ast.get_docstring(node) else node.body
             length = body[-1].end_lineno - body[0].lineno + 1 if body else 0
@@ -310,7 +304,7 @@ def test_imports_by_name_are_listed_with_their_reasons():
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["deciban"]["imports-by-name"]
     made = set()
     for path in SOURCES:
-        calls = [node for node in parsed(path) if isinstance(node, ast.Call)]
+        calls = [node for node in nodes(path) if isinstance(node, ast.Call)]
         if any(getattr(call.func, "attr", getattr(call.func, "id", "")) == "import_module" for call in calls):
             parts = path.relative_to(ROOT / "src").with_suffix("").parts
             made.add(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
@@ -358,7 +352,7 @@ def test_only_facades_take_many_arguments():
     wide = set()
     for path in SOURCES:
         module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
-        for node in parsed(path):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef) and node.name != "__init__":
                 own = [one.arg for one in node.args.posonlyargs + node.args.args if one.arg not in ("self", "cls")]
                 if len(own) + len(node.args.kwonlyargs) > 7:

@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from deciban import calibration, fusion
 from deciban._lazy import registered, registered_names
 from deciban.models import Model
+from support.parsed import nodes
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
@@ -90,12 +92,11 @@ def test_every_kind_of_model_is_registered_with_its_class():
     assert {kind: registered("models", kind) for kind in registered_names("models")} == kinds
 
 
+@cache
 def named(module):
     """Modules that one imports anywhere in it, for type checking alone, in its stub or by a string."""
-    path, found = MODULES[module], set()
-    stub = path.with_suffix(".pyi")
-    trees = [ast.parse(one.read_text()) for one in (path, stub) if one.exists()]
-    for node in (node for tree in trees for node in ast.walk(tree)):
+    found = set()
+    for node in nodes(MODULES[module]):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

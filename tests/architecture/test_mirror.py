@@ -5,6 +5,8 @@ from collections import deque
 from functools import cache
 from pathlib import Path
 
+from support.parsed import nodes
+
 ROOT = Path(__file__).parents[2]
 SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
 
@@ -47,8 +49,7 @@ def places():
 def named(path):
     """Modules of deciban that a file imports, anywhere in it, or names in a string that is imported late."""
     found = set()
-    stub = path.with_suffix(".pyi")
-    for node in ast.walk(ast.parse(path.read_text() + (stub.read_text() if stub.exists() else ""))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -6,7 +6,10 @@ The ceilings are only ever lowered. A hit can be right; then another place has t
 import ast
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
+
+from support.parsed import tree
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -37,11 +40,11 @@ def prose(path):
     return re.sub(r"^```.*?^```$|`[^`\n]*`|\"[^\"\n]*\"", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
 
 
+@cache
 def docstrings(path):
-    """Yield the docstrings of a module, of its classes and of its functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
-            yield text
+    """Return the docstrings of a module, of its classes and of its functions."""
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef
+    return [text for node in ast.walk(tree(path)) if isinstance(node, kinds) and (text := ast.get_docstring(node))]
 
 
 def test_pages_have_no_more_places_that_readers_stumble_over():

@@ -105,7 +105,7 @@ def test_a_suggestion_can_be_trained_with():
     assert calibrator.fit(scores, is_target).scale_ > 0
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.floats(-30, 29), st.floats(0.6, 60), st.sampled_from([0.5, 0.9]))
 def test_ranges_are_met(low, width, share):
     high = min(low + width, 30.0)

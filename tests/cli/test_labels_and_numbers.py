@@ -63,8 +63,9 @@ def evaluated(run, tmp_path, monkeypatch):
     return evaluate
 
 
-@pytest.mark.parametrize("ending", WRITERS)
-@pytest.mark.parametrize("header", ["prob", "similarity", "whatever"])
+@pytest.mark.parametrize(
+    ("ending", "header"), [*((ending, "prob") for ending in WRITERS), (".csv", "similarity"), (".csv", "whatever")]
+)
 def test_a_label_and_one_column_of_numbers(evaluated, ending, header):
     found, err = evaluated({"label": LABEL, header: PROB}, ending=ending)
     assert found["eer"] == pytest.approx(metrics.eer(PROB[LABEL == 1], PROB[LABEL == 0]))
@@ -92,7 +93,8 @@ def test_headers_that_may_be_labels_are_if_their_words_are(evaluated, run, endin
     """Also in tables that are sorted by it, and in columns of floats."""
     order = np.repeat([1, 0], 300)
     score = RNG.normal(order)
-    for label in (order, order[::-1], order.astype(float), np.array(["nontarget", "target"])[order]):
+    labels = (order, order[::-1], order.astype(float), np.array(["nontarget", "target"])[order])
+    for label in labels if ending == ".csv" else labels[len(ending) % 2 :: 2]:
         right = label == ("target" if label.dtype.kind == "U" else 1)
         found, err = evaluated({header: label, "prob": score}, ending=ending)
         assert found["n_tar"] == 300
@@ -102,8 +104,10 @@ def test_headers_that_may_be_labels_are_if_their_words_are(evaluated, run, endin
     assert run("eval", f"x{ending}")[0] == 2
 
 
-@pytest.mark.parametrize("ending", WRITERS)
-@pytest.mark.parametrize("header", ["gt", "ground_truth", "is_match", "is_fraud"])
+@pytest.mark.parametrize(
+    ("ending", "header"),
+    [*zip(WRITERS, ("is_fraud", "gt", "ground_truth", "is_match", "is_fraud"), strict=True), (".csv", "gt")],
+)
 def test_other_headers_of_labels(evaluated, ending, header):
     found, err = evaluated({header: LABEL, "prob": PROB}, ending=ending)
     assert found["n_tar"] == LABEL.sum()
@@ -153,7 +157,7 @@ def test_words_of_other_fields(evaluated, words):
 def test_many_columns_of_numbers_and_a_label_are_classes(evaluated, ending, names, label):
     columns = {name: POINTS[:, at] for at, name in enumerate(names)}
     headers = ("label", "target", "y", "class", "y_true")
-    for header in headers if ending == ".csv" else ("label", headers[len(ending) % 5]):
+    for header in headers[len(names[0]) % 4 :][:2] if ending == ".csv" else headers[len(ending) % 5 :][:1]:
         found, _ = evaluated(columns | {header: label}, ending=ending)
         assert found["cllr"] == pytest.approx(multiclass.cllr(POINTS, CLASS))
 

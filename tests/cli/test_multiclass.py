@@ -191,8 +191,8 @@ def test_tables_of_one_and_of_several_systems(run):
 
 def test_pairs_of_many_classes_are_left_out_with_a_word(run):
     """A hundred and one classes: 101 times 100 / 2 pairs, which are there for whoever asks for them."""
-    np.save("many.npy", 5.0 * np.tile(np.eye(101, dtype=np.float32), (2, 1)))
-    np.save("labels.npy", np.tile(np.arange(101), 2))
+    np.save("many.npy", 5.0 * np.eye(101, dtype=np.float32))
+    np.save("labels.npy", np.arange(101))
     _, out, err = run("eval", "many.npy", "--key", "labels.npy")
     assert "5,050 pairs of classes are not evaluated: --pairs adds them" in out, err
     _, out, _ = run("eval", "many.npy", "--key", "labels.npy", "--pairs", "--json")

@@ -67,7 +67,7 @@ def test_cost_and_slope_are_those_of_metrics(alpha, beta, middle):
 
 
 @given(parameters, parameters)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 def test_curvature_is_the_derivative_of_the_slope_and_of_targets_too(alpha, beta):
     h = 0.01 / max(alpha, beta, 1.0)
     z = np.linspace(-45.0, 45.0, 400)

@@ -109,7 +109,7 @@ def test_slopes_far_out():
 
 
 @given(parameters, parameters, st.floats(-6.0, 6.0))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_reporting_the_true_posterior_costs_least(alpha, beta, true_log_odds):
     p = special.expit(true_log_odds)
     away = np.concatenate([np.linspace(-8.0, 8.0, 161), np.array([-1e-3, 1e-3, -np.inf, np.inf])])

@@ -9,10 +9,13 @@ import io
 import re
 import runpy
 import shlex
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
+from deciban.cli.main import main
 from support.commands import terminal
 from support.pages import lacks, steps
 
@@ -78,8 +81,20 @@ def missing(stable):
     return lambda printed, shown: lacks("\n".join(stable(printed)), "\n".join(stable(shown)))
 
 
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory):
+    """The folder that `deciban demo .` fills, and what it prints in 100 columns: most pages begin with it."""
+    folder, printed = tmp_path_factory.mktemp("demo"), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+        patch.setenv("COLUMNS", "100")
+        patch.setattr(sys, "argv", ["deciban", "demo", "."])
+        with pytest.raises(SystemExit):
+            main()
+    return folder, printed.getvalue()
+
+
 @pytest.fixture
-def typed_line(monkeypatch, capsysbinary):
+def typed_line(monkeypatch, capsysbinary, demo):
     """A function that runs one line of a page in a folder: of deciban, or of an example; it may write into a file.
 
     The remark `# exit code 1` says how a line ends; what is printed then has the messages in it.
@@ -96,6 +111,9 @@ def typed_line(monkeypatch, capsysbinary):
                 runpy.run_path(str(ROOT / words[0].removeprefix("CLONE/")))["main"](words[1:])
                 return ""
             assert name == "deciban", line
+            if words in (["demo", "."], ["demo", ".", "-q"]):
+                shutil.copytree(demo[0], ".", dirs_exist_ok=True)
+                return demo[1] if len(words) == 2 else ""
             code, out, err = run(*words)
             assert code == (int(expected[1]) if expected else 0), f"{line}: {err}"
             if file:

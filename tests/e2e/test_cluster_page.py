@@ -30,17 +30,21 @@ def test_what_needs_a_cluster_to_run_is_python_at_least():
         ast.parse(textwrap.dedent(program))
 
 
+@pytest.fixture(scope="module")
+def address():
+    """Of a scheduler with a worker, both in this process."""
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0"}
+    here = {"processes": False, "protocol": "tcp://", "n_workers": 1, "threads_per_worker": 1}
+    with distributed.LocalCluster(**quiet, **here) as cluster:
+        yield cluster.scheduler_address
+
+
 @pytest.mark.parametrize("line", COMMANDS)
-def test_commands_of_the_page_run(line, tmp_path, deciban):
+def test_commands_of_the_page_run(line, tmp_path, deciban, address):
     rng = np.random.default_rng(2)
     label = rng.random(20_000) < 0.1
     score = np.where(label, 2.0, -2.0) + rng.normal(0.0, 1.5, len(label))
     (tmp_path / "trials").mkdir()
     pq.write_table(pa.table({"score": score, "label": label}), tmp_path / "trials" / "part.parquet")
     line = line.replace("/shared/", f"{tmp_path}/")
-    if "tcp://" not in line:
-        assert deciban(line, tmp_path)
-        return
-    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0"}
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, **quiet) as cluster:
-        assert deciban(re.sub(r"tcp://\S+", cluster.scheduler_address, line), tmp_path)
+    assert deciban(re.sub(r"tcp://\S+", address, line), tmp_path)

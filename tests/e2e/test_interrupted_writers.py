@@ -1,5 +1,6 @@
 """A writer that is killed, or runs out of disk, leaves the old file or the new one, never half of one."""
 
+import os
 import resource
 import signal
 import subprocess
@@ -63,26 +64,41 @@ def test_a_full_disk_leaves_no_half_of_a_summary(tmp_path, monkeypatch, long_sco
 
 
 _WRITE = """
-import sys
+import os, sys
 from deciban import read_scores
 from deciban.io import write
 scores = read_scores(sys.argv[1])
-print("ready", flush=True)
-for _ in range(1000):
-    write(scores, sys.argv[2])
+for target in sys.stdin:
+    if child := os.fork():
+        print(child, flush=True)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        continue
+    while True:
+        write(scores, target.strip())
 """
+"""Forks a process for each file that it is told, and tells its number, and how it ended."""
+
+
+@pytest.fixture(scope="module")
+def writers(tmp_path_factory, long_scores):
+    source = tmp_path_factory.mktemp("source") / "source.npz"
+    write(long_scores, source)
+    command = [sys.executable, "-c", _WRITE, source]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
 
 
 @pytest.mark.parametrize("ending", [".txt", ".h5", ".parquet"])
-def test_a_killed_writer_leaves_a_whole_file(ending, tmp_path, long_scores):
-    source, target = tmp_path / "source.npz", tmp_path / f"scores{ending}"
-    write(long_scores, source)
+def test_a_killed_writer_leaves_a_whole_file(ending, tmp_path, long_scores, writers):
+    target = tmp_path / f"scores{ending}"
     old = Scores.of({"enroll": ["a"], "test": ["b"]}, [0.5])
     for delay in (0.0, 0.02, 0.05):
         write(old, target)
-        with subprocess.Popen([sys.executable, "-c", _WRITE, source, target], stdout=subprocess.PIPE) as process:
-            assert process.stdout.readline() == b"ready\n"
-            time.sleep(delay)
-            process.kill()
+        writers.stdin.write(f"{target}\n")
+        writers.stdin.flush()
+        writer = int(writers.stdout.readline())
+        time.sleep(delay)
+        os.kill(writer, signal.SIGKILL)
+        assert int(writers.stdout.readline()) == -signal.SIGKILL
         found = read_scores(target)
         assert np.array_equal(found.score, old.score) or np.array_equal(found.score, long_scores.score)

@@ -56,7 +56,7 @@ def units_of(source, engine, facts):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2), st.booleans(), st.booleans())
-@settings(max_examples=8)
+@settings(max_examples=6)
 def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, are_many):
     """Of few trials, whose groups are dealt out, and of more, whose keys decide."""
     n = 150 + seed % 1500

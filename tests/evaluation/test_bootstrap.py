@@ -201,14 +201,14 @@ def test_minima_have_basic_intervals_unless_others_are_asked_for():
 def test_intervals_hold_the_least_cost_of_the_population():
     """Percentile intervals of min Cllr hold it in some 76 of 100 draws: minima are optimistic twice."""
     rng, hits = np.random.default_rng(8), np.zeros(2)
-    large = drawn(5000, 40_000, 200_000, seed=1)
+    large = drawn(5000, 20_000, 100_000, seed=1)
     population = evaluate(large["tar"], large["non"]).min_cllr
-    for k in range(40):
+    for k in range(25):
         replicates = evaluate(**drawn(60, 200, 1000, rng.integers(2**32)), bootstrap=100, seed=k).uncertainty.bootstrap
         for at, kind in enumerate((None, "percentile")):
             interval = replicates.interval("min_cllr", kind=kind)
             hits[at] += interval.low <= population <= interval.high
-    assert hits[0] >= 33
+    assert hits[0] >= 20
     assert hits[1] < hits[0]
 
 

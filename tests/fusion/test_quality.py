@@ -77,7 +77,7 @@ def test_without_quality_it_is_linear_fusion(rule):
     assert fusion.training_.fingerprint == linear.training_.fingerprint
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 1000),
     scale=st.tuples(st.sampled_from([1e-6, -0.3, 5.0, 1e9]), st.sampled_from([-2e-3, 1.0, 40.0])),

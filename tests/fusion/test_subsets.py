@@ -48,7 +48,7 @@ def test_fusions_of_all_sets_are_those_of_memory(asked, weighted):
     np.testing.assert_allclose(there.transform(lacking), here.transform(lacking), rtol=1e-8)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["subset", "subset=2", "drop"]), st.booleans())
 def test_trials_that_lack_scores_train_what_they_train_in_memory(seed, how, weighted):
     rng = np.random.default_rng(seed)

@@ -54,7 +54,7 @@ def test_the_same_is_found_as_in_memory(tmp_path, made, any_order):
     assert found.faults == whole.faults
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=40), st.lists(st.integers(0, 12), min_size=1, max_size=40))
 def test_any_lists(tmp_path_factory, one, other):
     path = tmp_path_factory.mktemp("any")

@@ -382,18 +382,18 @@ MODELS_WITH_ERRORS = {
 )
 def test_standard_errors_by_units_are_those_of_memory(name, weighted):
     rng, model = np.random.default_rng(18), MODELS_WITH_ERRORS[name]
-    scores, truth = systems(rng, n=5000, n_systems=2)
+    scores, truth = systems(rng, n=2500, n_systems=2)
     given = scores if model.is_fusion else scores[:, 0]
     if not name.startswith("gaussian"):  # certain trials count in their class alone
         scores[np.flatnonzero(truth)[:5], 0], scores[np.flatnonzero(~truth)[:5], 0] = np.inf, -np.inf
-    units = rng.integers(0, 80, (5000, 2))
-    weight = rng.integers(0, 3, 5000) if weighted else None
+    units = rng.integers(0, 80, (2500, 2))
+    weight = rng.integers(0, 3, 2500) if weighted else None
     if weighted:
         units[weight == 0] = 99  # a unit of trials that do not count
     here = type(model)(**model.settings).fit(given, truth, sample_weight=weight, units=units)
     known = {"systems": names(2)} if model.is_fusion else {}
     found = []
-    for n_partitions, engine in ((4, Apart()), (25, Threads(2))):
+    for n_partitions, engine in ((4, Apart()), (15, Threads(2))):
         source = source_of(given.T, truth, rng, n_partitions=n_partitions, units=units, weights=weight, **known)
         one = look_at_units(source, engine)[0].units
         own = type(model)(**model.settings).fit_source(source, engine, MEMORY, units=BatchUnits(one))

@@ -27,8 +27,7 @@ def one_by_one(loglik, label, p_target=0.5):
     return values
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 9])
-@pytest.mark.parametrize("p_target", [0.5, 0.05, 0.9])
+@pytest.mark.parametrize(("n", "p_target"), [(2, 0.5), (3, 0.5), (3, 0.05), (3, 0.9), (5, 0.05), (7, 0.5), (7, 0.9)])
 def test_every_subset_is_an_evaluation_of_its_own(n, p_target):
     loglik, label = random_trials(n, 40 * n, seed=n)
     found = multiclass.subset_c_avg(loglik, label, p_target=p_target)

@@ -21,8 +21,9 @@ def worst(found, exact):
     return float((np.abs(found - exact)[some] / exact[some]).max())
 
 
-@pytest.mark.parametrize("alpha", PARAMETERS)
-@pytest.mark.parametrize("beta", PARAMETERS)
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [(a, b) for i, a in enumerate(PARAMETERS) for k, b in enumerate(PARAMETERS) if (i + k) % 3 == 0]
+)
 def test_costs_are_those_of_the_beta_family(alpha, beta):
     rule = Beta(alpha, beta)
     found = ThresholdDensity.of_function(rule.density)

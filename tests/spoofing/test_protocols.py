@@ -19,15 +19,15 @@ from deciban.workflows import evaluate_spoofing_files
 
 RNG = np.random.default_rng(8)
 CM = {
-    "bona": RNG.normal(2, 1.5, 300).round(3).tolist(),
-    "A07": RNG.normal(-2, 1.5, 200).round(3).tolist(),
-    "A19": RNG.normal(0, 1.5, 150).round(3).tolist(),
+    "bona": RNG.normal(2, 1.5, 120).round(3).tolist(),
+    "A07": RNG.normal(-2, 1.5, 80).round(3).tolist(),
+    "A19": RNG.normal(0, 1.5, 60).round(3).tolist(),
 }
 ASV = {
-    "target": RNG.normal(3, 1.5, 200).round(3).tolist(),
-    "nontarget": RNG.normal(-3, 1.5, 400).round(3).tolist(),
-    "A07": RNG.normal(1, 1.5, 250).round(3).tolist(),
-    "A19": RNG.normal(2, 1.5, 150).round(3).tolist(),
+    "target": RNG.normal(3, 1.5, 80).round(3).tolist(),
+    "nontarget": RNG.normal(-3, 1.5, 160).round(3).tolist(),
+    "A07": RNG.normal(1, 1.5, 100).round(3).tolist(),
+    "A19": RNG.normal(2, 1.5, 60).round(3).tolist(),
 }
 P_TAR, P_NON, P_SPOOF = 0.95 * 0.99, 0.95 * 0.01, 0.05
 
@@ -118,7 +118,7 @@ def test_t_dcf_of_files_is_the_sum_of_the_papers(edition, run):
         own = one["condition"]["attack"]
         least = min(t_dcfs(CM[own], verifier(ASV[own]), edition))
         assert one["min_t_dcf"] == pytest.approx(least, abs=1e-12)
-        assert one["trials"] == {"targets": 300, "non-targets": len(CM[own])}
+        assert one["trials"] == {"targets": 120, "non-targets": len(CM[own])}
 
 
 def test_each_codec_has_its_own_verifier(here, run):
@@ -129,7 +129,7 @@ def test_each_codec_has_its_own_verifier(here, run):
         (here / name).write_text("".join(f"{one.replace('alaw', codecs[i % 2])}\n" for i, one in enumerate(lines)))
     (system,) = evaluated(run, f"{EDITIONS['2021']} --by codec")["systems"]
     three = [*ASV["target"], *ASV["nontarget"], *ASV["A07"], *ASV["A19"]]
-    kinds = ["target"] * 200 + ["nontarget"] * 400 + ["spoof"] * 400
+    kinds = ["target"] * 80 + ["nontarget"] * 160 + ["spoof"] * 160
     two = [*CM["bona"], *CM["A07"], *CM["A19"]]
     for k, one in enumerate(system["conditions"]):
         assert one["condition"] == {"codec": codecs[k]}
@@ -141,16 +141,16 @@ def test_each_codec_has_its_own_verifier(here, run):
         rates = AsvErrors(
             *(float(np.mean(one)) for one in (np.array(tar) < at, np.array(non) >= at, np.array(spoof) >= at))
         )
-        bona, attacks = two[:300][k::2], two[300:][k::2]
+        bona, attacks = two[:120][k::2], two[120:][k::2]
         least = spoofing.min_t_dcf(bona, attacks, asv=rates)
         assert one["min_t_dcf"] == pytest.approx(least, abs=1e-12)
-        assert one["trials"] == {"targets": 150, "non-targets": 175}
+        assert one["trials"] == {"targets": 60, "non-targets": 70}
     lines = (here / "sasv.csv").read_text().splitlines()
     (here / "sasv.csv").write_text("".join(f"{one},{codecs[i % 2] if i else 'codec'}\n" for i, one in enumerate(lines)))
     (system,) = evaluated(run, "sasv.csv --preset sasv2022 --by codec")["systems"]
     for one in system["conditions"]:
         k = 1 - codecs.index(one["condition"]["codec"])
-        tar, non = three[:200][k::2], three[200:600][k::2]
+        tar, non = three[:80][k::2], three[80:240][k::2]
         assert one["sv_eer"] == pytest.approx(closest(tar, non, rejects_equal=False)[1], abs=1e-12)
 
 

@@ -34,6 +34,7 @@ def _answer(line):
 
 def serve():
     """Answer each line with the exit status of its fork."""
+    import h5py  # noqa: F401
     import scipy.io  # noqa: F401
 
     for line in sys.stdin:

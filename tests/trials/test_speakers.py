@@ -58,7 +58,7 @@ def in_batches(source, by_name):
     st.sampled_from([0.0, 0.05]),
     st.booleans(),
 )
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_speakers_are_those_of_memory(tmp_path_factory, seed, n_names, how, odd, weighted):
     rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("speakers")
     table = table_of(rng, n_names, 60, shared=how == "shared", odd=odd, channels=how == "channels")

@@ -167,8 +167,8 @@ def test_trials_with_names_are_units_by_these_and_others_by_their_rows():
     assert set(one) < set(units_of_trials(rows, noun="trial").keys)
 
 
-def test_a_million_units_are_found():
-    n = 1_000_000
+def test_very_many_units_are_found():
+    n = 200_000
     names = pa.array(np.char.add("u", np.arange(n).astype(str)))
     codes = np.arange(n, dtype=np.int32)
     trials = Trials(("enroll", "test"), (names, names), (np.repeat(codes, 2), np.append(codes, np.roll(codes, 1))))

@@ -70,7 +70,7 @@ def test_a_folder_becomes_a_folder_with_the_llrs_of_memory(model, tmp_path):
     assert messages[-1] == f"wrote  {tmp_path / 'out'}   a folder of 3 Parquet files"
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6), st.lists(st.integers(1, 20), min_size=1, max_size=4), st.integers(1, 9))
 def test_partitions_of_any_size_make_the_same(tmp_path_factory, seed, sizes, rows):
     rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("any")

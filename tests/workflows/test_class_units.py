@@ -142,7 +142,7 @@ def compare_replicates(found, whole):
         np.testing.assert_allclose(found.values[name], expected, rtol=rtol, atol=atol, err_msg=str(name))
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(SEEDS, st.integers(0, 2), st.booleans())
 def test_intervals_are_those_of_memory(seed, n_sides, weighted):
     rng, *trials, classes = drawn(seed, n_sides, weighted)

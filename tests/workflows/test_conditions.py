@@ -44,7 +44,7 @@ def same(one, other):
     assert json.dumps(numbers[0]) == json.dumps(numbers[1])
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(frames(), st.booleans())
 def test_a_condition_is_what_its_trials_give_alone(frame, is_weighted):
     options = {"operating_points": POINTS, "units": "speaker", **({"weights": "w"} if is_weighted else {})}
@@ -72,7 +72,7 @@ def test_a_condition_is_what_its_trials_give_alone(frame, is_weighted):
     assert counted == {"targets": found.systems[0].n_tar, "non-targets": found.systems[0].n_non}
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(frames(), st.booleans(), st.sampled_from(["f", ""]))
 def test_what_counts_in_every_condition_is_in_each_of_them(frame, is_weighted, value):
     options = {"operating_points": POINTS, "units": "speaker", **({"weights": "w"} if is_weighted else {})}
@@ -183,7 +183,7 @@ def test_a_difference_of_attacks_knows_that_their_bona_fide_trials_are_the_same(
     assert width == pytest.approx(1.96 * error, rel=0.03)
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(frames(), st.randoms(use_true_random=False))
 def test_the_order_of_trials_changes_nothing(frame, random):
     order = list(range(len(frame["score"])))

@@ -13,7 +13,7 @@ from deciban.workflows import apply
 from deciban.workflows.reading import inputs as opening
 from support.commands import terminal
 
-N = 1500
+N = 1100
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 
 

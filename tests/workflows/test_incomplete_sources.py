@@ -16,14 +16,14 @@ from deciban.workflows.reading import inputs as opening
 def files(tmp_path):
     """Scores of two systems of some trials each, in any order, and a key of all of them."""
     rng = np.random.default_rng(5)
-    truth, names = rng.random(3000) < 0.3, [f"t{k}" for k in range(3000)]
+    truth, names = rng.random(1200) < 0.3, [f"t{k}" for k in range(1200)]
     of_class = np.where(truth, 1.0, -1.0)
-    there = rng.random((2, 3000)) < [[0.9], [0.8]]
+    there = rng.random((2, 1200)) < [[0.9], [0.8]]
     there[:, :20] = False
     for name, column, own in (("A", "score", there[0]), ("B", "score", there[1]), ("key", "label", truth < 2)):
-        values = truth if column == "label" else of_class + rng.normal(size=3000)
-        table = pa.table({"trial": names, column: values, "who": [f"w{k % 60}" for k in range(3000)]})
-        pq.write_table(table.take(rng.permutation(np.flatnonzero(own))), tmp_path / name, row_group_size=400)
+        values = truth if column == "label" else of_class + rng.normal(size=1200)
+        table = pa.table({"trial": names, column: values, "who": [f"w{k % 60}" for k in range(1200)]})
+        pq.write_table(table.take(rng.permutation(np.flatnonzero(own))), tmp_path / name, row_group_size=160)
     return tmp_path / "A", tmp_path / "B", tmp_path / "key"
 
 
@@ -58,11 +58,11 @@ def test_where_no_score_is_missing_there_is_nothing_to_say_of_it(files, monkeypa
     for name in (other, key):
         names = pq.read_table(name).column("trial")
         kept = pc.is_in(pq.read_table(path).column("trial"), names)
-        pq.write_table(pq.read_table(path).filter(kept), path, row_group_size=400)
+        pq.write_table(pq.read_table(path).filter(kept), path, row_group_size=160)
     for name in (other, key):
         table = pq.read_table(name)
         kept = pc.is_in(table.column("trial"), pq.read_table(path).column("trial"))
-        pq.write_table(table.filter(kept), name, row_group_size=400)
+        pq.write_table(table.filter(kept), name, row_group_size=160)
     found = train_files([path, other], key, SubsetFusion(missing="subset"), intervals=False)
     plain = train_files([path, other], key, LinearFusion(), intervals=False)
     np.testing.assert_array_equal(found.model.whole.weights_, plain.model.weights_)

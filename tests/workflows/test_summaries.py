@@ -13,7 +13,7 @@ import deciban
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.workflows.reading.summaries import SUMMARIZED
 
-N = 2000
+N = 800
 DECIMALS = {"coarse": 1, "fine": 9}
 
 
@@ -58,7 +58,7 @@ def in_shards(table, *, seed=0, **options):
     cuts = np.sort(rng.integers(1, len(table), 3))
     found = []
     for at, (begin, end) in enumerate(zip([0, *cuts], [*cuts, len(table)], strict=True)):
-        pq.write_table(table.slice(begin, end - begin), f"{at}.parquet", row_group_size=500)
+        pq.write_table(table.slice(begin, end - begin), f"{at}.parquet", row_group_size=200)
         deciban.summarize_files(f"{at}.parquet", f"{at}.summary", **options)
         found.append(f"{at}.summary")
     return [found[at] for at in rng.permutation(4)]

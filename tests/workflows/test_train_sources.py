@@ -24,10 +24,10 @@ def files(tmp_path):
     for name, spread in (("A", 1.5), ("B", 2.0)):
         (tmp_path / name).mkdir()
         for at in range(3):
-            truth = np.random.default_rng(at).random(2000) < 0.2
-            scores = np.where(truth, 1.5, -1.5) + spread * rng.normal(size=2000)
-            table = pa.table({"trial": [f"{at}-{k}" for k in range(2000)], "score": scores, "label": truth})
-            pq.write_table(table, tmp_path / name / f"{at}.parquet", row_group_size=700)
+            truth = np.random.default_rng(at).random(800) < 0.2
+            scores = np.where(truth, 1.5, -1.5) + spread * rng.normal(size=800)
+            table = pa.table({"trial": [f"{at}-{k}" for k in range(800)], "score": scores, "label": truth})
+            pq.write_table(table, tmp_path / name / f"{at}.parquet", row_group_size=280)
     return [tmp_path / "A", tmp_path / "B"]
 
 
@@ -56,16 +56,16 @@ def test_quality_measures_from_files_by_the_names_of_trials(tmp_path, monkeypatc
     snr = {f"s{k}": float(rng.random()) for k in range(150)}
     lines = [f"{name} {x:.6f} 0\n" for name, x in snr.items() if name != "s9"]
     (tmp_path / "quality.txt").write_text("2\n" + "".join(lines))
-    enroll, test = ([f"s{k}" for k in rng.integers(0, 150, 4000)] for _ in range(2))
-    truth = rng.random(4000) < 0.3
+    enroll, test = ([f"s{k}" for k in rng.integers(0, 150, 1600)] for _ in range(2))
+    truth = rng.random(1600) < 0.3
     noise = np.array([snr[a] + snr[b] for a, b in zip(enroll, test, strict=True)])
-    scores = np.where(truth, 1.0, -1.0) + 3.0 * noise + rng.normal(size=4000)
+    scores = np.where(truth, 1.0, -1.0) + 3.0 * noise + rng.normal(size=1600)
     path = tmp_path / "A.parquet"
     unique = np.unique([f"{a} {b}" for a, b in zip(enroll, test, strict=True)], return_index=True)[1]
-    who = rng.integers(0, 40, 4000)
+    who = rng.integers(0, 40, 1600)
     columns = {"enroll": enroll, "test": test, "score": scores, "label": truth, "who": who}
     table = pa.table(columns).take(np.sort(unique))
-    pq.write_table(table, path, row_group_size=900)
+    pq.write_table(table, path, row_group_size=200)
     asked = {"quality": tmp_path / "quality.txt", "measures": ["1"], "units": "who"}
     whole = train_files(path, None, QualityFusion(), **asked)
     monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
@@ -102,15 +102,15 @@ def test_the_model_that_is_given_stays_as_it_is(files):
 def with_speakers(tmp_path):
     """Scores of three systems and a key, which meet by their names: every trial has two speakers; a system is noise."""
     rng = np.random.default_rng(5)
-    names = {"enroll": [f"m{k}" for k in range(1500)], "test": [f"s{k}" for k in rng.integers(0, 60, 1500)]}
-    truth, who = rng.random(1500) < 0.3, rng.integers(0, 30, (2, 1500))
+    names = {"enroll": [f"m{k}" for k in range(700)], "test": [f"s{k}" for k in rng.integers(0, 60, 700)]}
+    truth, who = rng.random(700) < 0.3, rng.integers(0, 30, (2, 700))
     spoken = {name: [f"p{k}" for k in own] for name, own in zip(("speaker", "other"), who, strict=True)}
-    pq.write_table(pa.table(names | {"label": truth} | spoken), tmp_path / "key.parquet", row_group_size=400)
+    pq.write_table(pa.table(names | {"label": truth} | spoken), tmp_path / "key.parquet", row_group_size=200)
     for name, mean in (("A", 1.0), ("B", 0.7), ("C", 0.0)):
-        order = rng.permutation(1500)
-        scores = mean * np.where(truth, 1.0, -1.0) + 0.5 * rng.normal(size=30)[who[0]] + rng.normal(size=1500)
+        order = rng.permutation(700)
+        scores = mean * np.where(truth, 1.0, -1.0) + 0.5 * rng.normal(size=30)[who[0]] + rng.normal(size=700)
         table = pa.table(names | {"score": scores}).take(order)
-        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=350)
+        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=170)
     return [tmp_path / f"{name}.parquet" for name in "ABC"], tmp_path / "key.parquet"
 
 
@@ -179,7 +179,7 @@ def test_commands_cross_validate_and_select_in_partitions(with_speakers, tmp_pat
     given = (*scores, "--key", key, "-o", output, "--select", "--cross-validate", "speaker:3", "--no-intervals")
     code, out, messages = run("fuse", *given)
     assert code == 0, messages
-    assert b"Selection by cross-validated Cllr in bits, on 1,500 trials; held out: speaker, 3 folds" in out
+    assert b"Selection by cross-validated Cllr in bits, on 700 trials; held out: speaker, 3 folds" in out
     assert b"fusion, cross-validated" in out
     code, _, messages = run("fuse", *given, "--llrs", tmp_path / "llrs/")
     assert code == 2
@@ -228,7 +228,7 @@ def test_other_trials_are_evaluated_in_partitions_as_in_memory(files, tmp_path, 
     for path, old in zip(others, files[::-1], strict=True):
         path.mkdir(parents=True)
         table = pq.read_table(old / "1.parquet")
-        pq.write_table(table.take(np.arange(1500)), path / "x.parquet", row_group_size=400)
+        pq.write_table(table.take(np.arange(700)), path / "x.parquet", row_group_size=200)
     asked = {"test_scores": others, "intervals": False}
     whole = train_files(files, None, LinearFusion(), **asked)
     monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
@@ -237,7 +237,7 @@ def test_other_trials_are_evaluated_in_partitions_as_in_memory(files, tmp_path, 
     assert [(row.name, row.role) for row in found.rows] == [("A", "single"), ("B", "single"), ("fusion", "fusion")]
     for row in found.rows:
         assert row.eval.name == row.name
-        assert row.eval.n_tar + row.eval.n_non == 1500
+        assert row.eval.n_tar + row.eval.n_non == 700
     assert found.rows[2].eval.cllr == pytest.approx(of_memory["fusion"].cllr, rel=1e-9)
     assert found.rows[2].eval.min_cllr == pytest.approx(of_memory["fusion"].min_cllr, rel=1e-9)
     assert found.rows[0].eval.eer == of_memory["A"].eer

@@ -123,8 +123,8 @@ def metrics_of(folder, model, train):
 def test_rows_of_two_classes_are_those_of_memory_at_every_size(tmp_path, monkeypatch, same, n_systems):
     rng, systems = np.random.default_rng(8), [f"s{k}" for k in range(n_systems)]
     for name in ("dev", "eval"):
-        truth, names = rng.random(900) < 0.3, [f"t{k}" for k in range(900)]
-        scores = np.stack([rng.normal(size=900) + (0.5 + k) * truth for k in range(n_systems)], axis=1)
+        truth, names = rng.random(500) < 0.3, [f"t{k}" for k in range(500)]
+        scores = np.stack([rng.normal(size=500) + (0.5 + k) * truth for k in range(n_systems)], axis=1)
         pq.write_table(pa.table({"trial": names, "label": truth}), tmp_path / f"{name}.key.parquet")
         for k, system in enumerate(systems):
             table = pa.table({"trial": names, "score": scores[:, k]})

@@ -30,12 +30,12 @@ def folder(tmp_path_factory):
 
 
 TRAININGS = {
-    "calibration": (["a.csv"], AffineCalibrator(), {"cross_validate": 3}),
-    "fusion": (["a.csv", "b.csv", "c.csv"], LinearFusion(), {"cross_validate": 3}),
-    "selection": (["a.csv", "b.csv"], LinearFusion(), {"select": True, "n_folds": 3}),
+    "calibration": (["a.csv"], AffineCalibrator(), {"cross_validate": 2}),
+    "fusion": (["a.csv", "b.csv", "c.csv"], LinearFusion(), {"cross_validate": 2}),
+    "selection": (["a.csv", "b.csv"], LinearFusion(), {"select": True, "n_folds": 2}),
     "calibration of classes": (["a_many.csv"], MulticlassCalibrator(), {}),
-    "back-end": (["a_many.csv"], GaussianBackend(), {"cross_validate": 3}),
-    "fusion of classes": (["a_many.csv", "b_many.csv", "c_many.csv"], MulticlassFusion(), {"cross_validate": 3}),
+    "back-end": (["a_many.csv"], GaussianBackend(), {"cross_validate": 2}),
+    "fusion of classes": (["a_many.csv", "b_many.csv", "c_many.csv"], MulticlassFusion(), {"cross_validate": 2}),
 }
 
 

@@ -105,7 +105,7 @@ def test_standard_errors_are_those_of_leaving_units_out(whole):
 
 
 def test_intervals_contain_the_value_of_many_trials():
-    label, n_draws = np.repeat(np.arange(3), [20, 40, 60]), 60
+    label, n_draws = np.repeat(np.arange(3), [20, 40, 60]), 40
 
     def drawn(n):
         rng, many = np.random.default_rng(n), np.tile(label, n)

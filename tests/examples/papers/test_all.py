@@ -5,13 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from support.sketches import sketch
+
 PAGES = Path(__file__).parents[3] / "docs" / "papers"
 
 
 @pytest.fixture(scope="module")
 def pictures(script, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pictures") / "new"
-    script("all").main([str(folder), "--trials", "150"])
+    with pytest.MonkeyPatch.context() as patch:  # their layout is that of all plots
+        patch.setattr("deciban.plots.files._bytes", sketch)
+        script("all").main([str(folder), "--trials", "150"])
     return {path.stem: path.read_bytes() for path in folder.iterdir()}
 
 

@@ -160,7 +160,8 @@ def test_feather_of_long_ago():
 @pytest.mark.parametrize("stream", [False, True])
 def test_every_cut_is_refused(stream):
     sound = ipc(COLUMNS, stream=stream)
-    for length in range(8, len(sound) - 8):  # the last eight bytes of a stream may be left out
+    places = range(8, len(sound) - 8)
+    for length in {*places[::7], *places[:64], *places[-64:]}:  # the last eight bytes of a stream may be left out
         with pytest.raises(FormatError, match="file"):
             read_bytes(sound[:length], "arrow")
 

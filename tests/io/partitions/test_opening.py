@@ -26,7 +26,7 @@ SAID = [
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(SAID))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_one_table_is_what_it_is_in_memory(tmp_path_factory, seed, said):
     rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("one")
     table = trials(rng)

@@ -67,7 +67,7 @@ def outcome(path, **options):
     }
 
 
-@settings(max_examples=max(200, settings.default.max_examples))
+@settings(max_examples=max(100, settings.default.max_examples))
 @given(
     texts(),
     st.sampled_from([{}, {"columns": "enroll,test,score"}, {"columns": "-,trial,score"}, {"format": "kaldi"}]),
