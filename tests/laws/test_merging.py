@@ -44,7 +44,7 @@ def numbers(value):
     found = {}
     for field in dataclasses.fields(value):
         entry = getattr(value, field.name)
-        if field.name == "cells":
+        if field.name == "bins":
             entry = np.concatenate(
                 [np.ravel(part) for side in (entry.tar, entry.non) for part in side if part is not None]
             )

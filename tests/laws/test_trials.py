@@ -241,11 +241,11 @@ def test_classes_are_matched_by_name(scored, keyed, data):
 @given(st.lists(st.integers(-1, 20)), st.sampled_from([21, 2**62]), st.integers(1, 9))
 def test_codes_are_ordered_with_their_rows(codes, n_possible, chunk):
     """Packed into one integer, chunk by chunk, or by ``argsort`` where that has no room."""
-    before, lookup._CHUNK = lookup._CHUNK, chunk
+    before, lookup._BATCH = lookup._BATCH, chunk
     try:
         ordered = lookup.in_order(np.array(codes, np.int64), n_possible)
     finally:
-        lookup._CHUNK = before
+        lookup._BATCH = before
     assert list(zip(ordered.codes, ordered.rows, strict=True)) == sorted(zip(codes, range(len(codes)), strict=True))
     wanted = np.array(sorted(set(codes) | {3, 7}), np.int64)
     place = lookup.place_in(wanted, ordered.codes)
