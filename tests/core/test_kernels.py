@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.proper import _CHUNK, Terms, beta_cost_non, beta_cost_tar, cost_table, kernel, slope_kernel
+from deciban.core.proper import _BATCH, Terms, beta_cost_non, beta_cost_tar, cost_table, kernel, slope_kernel
 from support.rule_slopes import beta_cost_non_slope
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "rule_derivatives.json").read_text())
@@ -148,7 +148,7 @@ def test_arrays_are_new_and_arguments_untouched(alpha, beta):
 @pytest.mark.parametrize(("alpha", "beta"), [*CLOSED, (0.7, 3.0), (100.0, 100.0)])
 def test_float32_gives_what_float64_gives_and_nobody_complains(alpha, beta):
     """In pieces, the last of which is short, as many trials come."""
-    z = np.concatenate([np.linspace(-30.0, 30.0, 2 * _CHUNK + 5), FAR[np.abs(FAR) < 1e38]]).astype(np.float32)
+    z = np.concatenate([np.linspace(-30.0, 30.0, 2 * _BATCH + 5), FAR[np.abs(FAR) < 1e38]]).astype(np.float32)
     exact = kernel(alpha, beta)(z.astype(np.float64), 2)
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deciban import evaluate
-from deciban._validate.classes import probabilities_note
+from deciban._validate.arrays import probabilities_note
 from deciban.evaluation.two_class import evaluate as two_class
 from deciban.evaluation.two_class.evaluate import notes_on
 from deciban.evaluation.two_class.summary import summarize

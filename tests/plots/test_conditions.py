@@ -41,7 +41,7 @@ def test_conditions_without_figures_have_no_mark():
 
 
 @pytest.mark.parametrize(
-    ("how", "words"), [({"figure": "best"}, "'best' is not a metric"), ({"partition": 1}, "got 1; the results have 1")]
+    ("how", "words"), [({"metric": "best"}, "'best' is not a metric"), ({"partition": 1}, "got 1; the results have 1")]
 )
 def test_what_is_not_there_is_refused(how, words):
     with pytest.raises(InputError, match=words):
