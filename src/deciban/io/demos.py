@@ -77,8 +77,7 @@ def _pairs(draw: _Draw, n: int, each: int, mean: float) -> Iterable[str]:
         for j in range(n):
             for k, value in enumerate(draw(each).tolist()):
                 score = (mean if i == j else -mean) + effect[i] + effect[j] + 1.5 * value
-                label = "same" if i == j else "different"
-                yield f"sp{i:02d}_q,sp{j:02d}_{k},sp{i:02d},sp{j:02d},{label},{score:.4f}"
+                yield f"sp{i:02d}_q,sp{j:02d}_{k},sp{i:02d},sp{j:02d},{'same' if i == j else 'different'},{score:.4f}"
 
 
 def _forensic(draw: _Draw) -> dict[str, Iterable[str]]:

@@ -116,7 +116,7 @@ def filled(
             headings_of(one, results.classes, axis),
             list(zip(rows_of(one, results.classes, number, axis), one.trials, strict=True)),
             part,
-            any(has_llrs(own) for own in shown.systems if own.name == one.system),
+            any(has_llrs(system) for system in shown.systems if system.name == one.system),
         )
         for part, shown in (("before", results.before), ("", results))
         if shown is not None
@@ -145,7 +145,6 @@ def filled(
             record=[] if model is None else record_of(model),
             intervals=page_tables.about_intervals(results.systems),
             texts=page_tables.TEXTS[results.kind],
-            conventions=results.conventions,
             provenance=page.provenance,
             worst=tables_of_worst,
             results=results,
