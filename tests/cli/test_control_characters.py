@@ -38,6 +38,7 @@ def segments():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("deciban.io.demos._SPEAKERS", 20)
     trials = rows()
     trials.to_parquet(f"both{ODD}.parquet")
     for one in "AB":

@@ -2,6 +2,12 @@
 
 import pytest
 
+
+@pytest.fixture(autouse=True)
+def _few_speakers(monkeypatch):
+    monkeypatch.setattr("deciban.io.demos._SPEAKERS", 20)
+
+
 NAMES = ("sysA.txt", "sysB.txt", "key.txt", "scores.csv", "report.html")
 
 

@@ -16,7 +16,7 @@ from support.commands import printed_table
 
 pytestmark = pytest.mark.usefixtures("sketches")  # of pages, the words are tested here
 
-N = 160
+N = 100
 TRUTH = np.arange(N) % 4 == 0
 SCORES = {
     part: np.random.default_rng(seed).normal(size=(N, 2)).round(3) + TRUTH[:, None] * [2.0, 1.5]

@@ -9,7 +9,7 @@ import pytest
 
 from deciban.models import load_model
 
-N = 180
+N = 120
 RNG = np.random.default_rng(6)
 TRUTH = np.arange(N) % 3 == 0
 SCORES = np.round(RNG.normal(size=(N, 2)) + TRUTH[:, None] * [2.0, 1.5], 2)
@@ -239,7 +239,7 @@ BAD = {
     "no value": ({"s7x0": ""}, "w", "bad.csv:9: no value in column 'w', which contains the weights of trials (1 such"),
     "no targets": ({"target": "0"}, "w", "bad.csv, column 'w': all target trials have weight 0"),
     "no non-targets": ({"nontarget": "0"}, "w", "bad.csv, column 'w': all non-target trials have weight 0"),
-    "nothing": ({"target": "0", "nontarget": "0"}, "w", "bad.csv, column 'w': all 180 weights are 0"),
+    "nothing": ({"target": "0", "nontarget": "0"}, "w", "bad.csv, column 'w': all 120 weights are 0"),
 }
 
 

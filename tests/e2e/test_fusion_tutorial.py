@@ -54,7 +54,8 @@ def test_the_tutorial_says_what_is_printed(real_data, tmp_path, deciban, python,
     assert missing(printed[2], evaluated) == ""
 
 
-def test_the_other_calls_of_the_page_run(tmp_path, deciban):
+def test_the_other_calls_of_the_page_run(tmp_path, deciban, monkeypatch):
+    monkeypatch.setattr("deciban.io.demos._SPEAKERS", 20)
     write_demo(tmp_path)
     for new, old in (("newA", "sysA"), ("newB", "sysB")):
         shutil.copyfile(tmp_path / f"{old}.txt", tmp_path / f"{new}.txt")

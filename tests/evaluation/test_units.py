@@ -34,7 +34,7 @@ def best_scale(tar, non):
 @pytest.mark.parametrize("seed", range(2))
 def test_no_calibrated_llrs_are_called_anything_else(seed):
     rng = np.random.default_rng(seed)
-    for _ in range(40):
+    for _ in range(20):
         mean = 10 ** rng.uniform(-2.5, 1.3)
         tar, non = llrs(rng, mean, rng.integers(10, 300), rng.integers(10, 600))
         assert not remarks(evaluate(tar, non))
@@ -42,7 +42,7 @@ def test_no_calibrated_llrs_are_called_anything_else(seed):
 
 def test_nor_are_those_whose_scale_is_off_by_less_than_4():
     rng = np.random.default_rng(1)
-    for _ in range(40):
+    for _ in range(20):
         tar, non = llrs(rng, 10 ** rng.uniform(-1, 1.3), rng.integers(30, 300), rng.integers(30, 600))
         scale = np.exp(rng.uniform(-1, 1) * np.log(2.5))
         assert not remarks(evaluate(scale * tar, scale * non))

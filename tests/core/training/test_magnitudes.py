@@ -59,7 +59,7 @@ def test_a_prior_of_1e_minus_60_is_one_like_others(n, n_systems, sign):
     np.testing.assert_allclose(tilted, scores[rare].mean(axis=0), atol=1e-5)
 
 
-@pytest.mark.parametrize("far", [1e6, 1e9, 1e12, 1e200])
+@pytest.mark.parametrize("far", [1e6, 1e12, 1e200])
 @pytest.mark.parametrize("n_systems", [1, 3])
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("n", [2000, 70_000])

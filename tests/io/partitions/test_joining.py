@@ -62,7 +62,7 @@ def some_rows(rng, table):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.sampled_from(["drop", 0.1, -np.inf]), st.booleans())
-@settings(max_examples=12)
+@settings(max_examples=20)
 def test_any_tables_meet_as_in_memory(tmp_path_factory, seed, n_systems, missing, chosen):
     rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("any")
     table, tables = trials(rng), []
