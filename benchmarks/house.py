@@ -104,6 +104,23 @@ def run(words: list[str]) -> None:
         main()
 
 
+def walks() -> dict[str, Walk]:
+    """Run the commands, each after a warm-up, and count calls."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        write_trials()
+        for name, words in TRIPS.items():
+            run(words)
+            run(words)
+            found[name] = Walk()
+            sys.setprofile(found[name])
+            run(words)
+            sys.setprofile(None)
+        os.chdir("/")
+    return found
+
+
 def main() -> None:
     print(f"lines of code: {sum(map(code_lines, HOUSE.rglob('*.py'))):,}")
     print(f"lines that estimate bytes of memory: {lines_on_memory()}")
@@ -111,18 +128,8 @@ def main() -> None:
     names = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
     own = [name for name in names if name.partition(".")[0] == "deciban"]
     print(f"loaded by `from deciban.evaluation import evaluate`: {len(own)} modules, pyarrow {'pyarrow' in names}")
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        write_trials()
-        for name, words in TRIPS.items():
-            run(words)
-            run(words)
-            walk = Walk()
-            sys.setprofile(walk)
-            run(words)
-            sys.setprofile(None)
-            print(f"{name}: {len(walk.rooms)} modules, {walk.rooms.total():,} calls, deepest stack {walk.deepest}")
-        os.chdir("/")
+    for name, walk in walks().items():
+        print(f"{name}: {len(walk.rooms)} modules, {walk.rooms.total():,} calls, deepest stack {walk.deepest}")
 
 
 if __name__ == "__main__":

@@ -43,8 +43,11 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 59_212, "modules": 250}
+MOST = {"code lines": 59_212, "modules": 250, "lines on memory": 40}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
+
+FARTHEST = {"eval of two classes": (59, 15), "fuse": (74, 20), "eval of many classes": (76, 22)}
+"""Ceilings of the modules that a command on small files enters, and of its deepest stack."""
 
 
 def house():
@@ -60,10 +63,20 @@ code_lines = house().code_lines
 
 def test_the_source_does_not_grow():
     counts = {"code lines": sum(map(code_lines, SOURCES)), "modules": len(SOURCES)}
+    counts["lines on memory"] = sum(house().lines_on_memory().values())
     grown = {name: n for name, n in counts.items() if n > MOST[name]}
     assert not grown, (
         f"{grown}, but at most {MOST}: delete as much elsewhere (`python benchmarks/house.py` counts lines)"
     )
+
+
+def test_commands_on_small_files_do_not_go_farther():
+    code = "import house; print({name: (len(walk.rooms), walk.deepest) for name, walk in house.walks().items()})"
+    words, folder = [sys.executable, "-c", code], ROOT / "benchmarks"
+    found = ast.literal_eval(subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True).stdout)
+    assert found.keys() == FARTHEST.keys()
+    farther = {name: n for name, n in found.items() if n[0] > FARTHEST[name][0] or n[1] > FARTHEST[name][1]}
+    assert not farther, f"{farther}, but at most {FARTHEST}: `python benchmarks/house.py` walks through the commands"
 
 
 def test_no_name_stands_for_two_classes():

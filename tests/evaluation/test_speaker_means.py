@@ -5,7 +5,7 @@ import pytest
 
 from deciban import InputError
 from deciban.evaluation import menagerie
-from deciban.evaluation.worst_trials import ANIMALS
+from deciban.evaluation.breakdowns import ANIMALS
 
 
 def trials(n_speakers=12, seed=2):

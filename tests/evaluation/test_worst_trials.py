@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, headings_of, rows_of, true_llrs, worst_trials
+from deciban.evaluation.breakdowns import WorstTrial, WorstTrials, headings_of, rows_of, true_llrs, worst_trials
 
 SCORES = st.sampled_from([-math.inf, -2.0, -1.0, 0.0, 0.5, 3.0, math.inf])
 

@@ -410,9 +410,6 @@ def distributions(values: ArrayLike, name: str) -> FloatArray:
     return table
 
 
-_PERCENT = 100.0
-
-
 def _refuse_outside(table: FloatArray, name: str) -> None:
     wrong = np.flatnonzero(~((table >= 0.0) & (table <= 1.0)).all(axis=1))
     if not len(wrong):
@@ -420,7 +417,7 @@ def _refuse_outside(table: FloatArray, name: str) -> None:
     row = table[wrong[0]]
     value = row[~((row >= 0.0) & (row <= 1.0))][0]
     way = f"leave {option('probabilities')} out (it applies to all score files) if they are logarithms"
-    if (table >= 0.0).all() and (table <= _PERCENT).all():
+    if (table >= 0.0).all() and (table <= 100.0).all():
         way = f"divide percentages by 100, or {way}"
     raise TrialError(
         f"{name}: {len(wrong):,} of {len(table):,} trials have scores outside [0, 1], the first ",

@@ -23,7 +23,7 @@ from deciban.analysis.compared import (
 )
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
 from deciban.errors import InputError, counted, shortened
-from deciban.evaluation.conditions import ByConditions, ConditionDifference
+from deciban.evaluation.breakdowns import ByConditions, ConditionDifference
 from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.one_system import OneSystem, bounds_in_words
 from deciban.evaluation.two_class.evaluate import prior_name

@@ -671,5 +671,4 @@ def _silent(prototype: Fusion) -> LinearFusion:
 
 def llrs_of(source: TrialSource, model: Any) -> FloatArray:
     """Return the llrs of a trained model for trials in memory."""
-    found = read_mapped(model, source.systems, source.partitions[0], TrialFields((0,)))
-    return np.asarray(found.scores[0], np.float64)
+    return np.asarray(read_mapped(model, source.systems, source.partitions[0], TrialFields()).scores[0], np.float64)

@@ -371,11 +371,6 @@ def ranges_of_letters(group: str) -> str:
 _LETTER = re.compile(r"[a-z]\d*")
 
 
-def unknown_keys(boards: Sequence[Leaderboard]) -> list[str]:
-    """Return the origins of results without a hash of their key."""
-    return list(dict.fromkeys(run.system.origin for one in boards for run in one.runs if not run.system.key))
-
-
 def remarks(boards: Sequence[Leaderboard]) -> list[str]:
     """Return sentences about the comparability of the runs."""
     found = list[str]()
@@ -394,7 +389,7 @@ def remarks(boards: Sequence[Leaderboard]) -> list[str]:
         found.append(f"Intervals have different units ({listed}), so that groups can be wrong. Use the same units.")
     if any(one.lacks_groups for one in boards):
         found.append("No groups: more letters than useful would be necessary. Compare a few runs with deciban compare.")
-    unknown = unknown_keys(boards)
+    unknown = dict.fromkeys(run.system.origin for one in boards for run in one.runs if not run.system.key)
     if unknown:
         found.append(
             f"Unknown key: {shortened(', '.join(unknown))}. Equal numbers of trials do not prove equal trials: use "

@@ -436,8 +436,8 @@ def summarize_source(
     Returns
     -------
     Summary
-        The same as from `deciban.evaluation.two_class.summary.summarize`: counts are identical, sums of costs agree to
-        a relative error of 1e-16. Sorted scores can be in temporary files that exist as long as the summary.
+        The same as from `deciban.evaluation.summarize`: counts are identical, sums of costs agree to a relative error
+        of 1e-16. Sorted scores can be in temporary files that exist as long as the summary.
 
     Raises
     ------

@@ -1,4 +1,6 @@
 from deciban.core.resampling.intervals import Interval as Interval
+from deciban.evaluation.breakdowns import Menagerie as Menagerie
+from deciban.evaluation.breakdowns import menagerie as menagerie
 from deciban.evaluation.curves import Curves as Curves
 from deciban.evaluation.metrics import Metric as Metric
 from deciban.evaluation.metrics import register_metric as register_metric
@@ -29,5 +31,3 @@ from deciban.evaluation.two_class.summary import merged as merged
 from deciban.evaluation.two_class.summary import summarize as summarize
 from deciban.evaluation.uncertainty import Bootstrap as Bootstrap
 from deciban.evaluation.uncertainty import Resampling as Resampling
-from deciban.evaluation.worst_trials import Menagerie as Menagerie
-from deciban.evaluation.worst_trials import menagerie as menagerie

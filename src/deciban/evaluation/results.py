@@ -20,9 +20,8 @@ from deciban.metrics.scores import MisleadingEvidence, ScoredTrials
 from deciban.types import Axis
 
 if TYPE_CHECKING:
-    from deciban.evaluation.conditions import SystemConditions
+    from deciban.evaluation.breakdowns import SystemConditions, WorstTrials
     from deciban.evaluation.preset_table import Primary
-    from deciban.evaluation.worst_trials import WorstTrials
     from deciban.rules import Capacity
     from deciban.trials import JoinReport
 

@@ -12,7 +12,7 @@ from deciban._lazy import registered
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.intervals import Interval
 from deciban.errors import InputError, option
-from deciban.evaluation.conditions import Condition
+from deciban.evaluation.breakdowns import Condition
 from deciban.evaluation.metrics import SPOOFING, Metric, metric_of
 from deciban.evaluation.one_system import Jsonable, as_object, has_llrs, plain, shown_interval, with_interval
 from deciban.evaluation.preset_table import Preset

@@ -17,11 +17,10 @@ from deciban._validate import classes as _validate_classes
 from deciban.biometrics.groups import GROUPS, Zoo
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, ClassResults, Results
-from deciban.evaluation.conditions import ByConditions, SystemConditions
+from deciban.evaluation.breakdowns import ANIMALS, ByConditions, Menagerie, SystemConditions
 from deciban.evaluation.metrics import METRICS, key_among, keys_of, metric_of
 from deciban.evaluation.one_system import OneSystem, shown_interval
 from deciban.evaluation.uncertainty import MetricKey
-from deciban.evaluation.worst_trials import ANIMALS, Menagerie
 from deciban.plots.axes import HALO, Canvas, Interval, Style, in_percent, new_axes, systems_of
 from deciban.plots.colors import PALETTE
 from deciban.plots.curves import REFERENCE

@@ -25,7 +25,7 @@ from deciban.analysis.comparison import (
 from deciban.analysis.differences import significant_differences
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError, names_apart, option
-from deciban.evaluation.conditions import ByConditions, SystemConditions
+from deciban.evaluation.breakdowns import ByConditions, SystemConditions
 from deciban.evaluation.one_system import shown_interval
 from deciban.evaluation.preset_table import Primary
 from deciban.evaluation.results import Results

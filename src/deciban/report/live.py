@@ -21,7 +21,7 @@ from deciban.analysis.comparison import Comparison, Pair, cells_of, label_of, p_
 from deciban.core.ranks.hull import Rocch
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.bands import band_of, consistency_of, hull_bands, rate_intervals
-from deciban.evaluation.conditions import Condition
+from deciban.evaluation.breakdowns import Condition
 from deciban.evaluation.curves import ErrorSteps, grid_of_thresholds
 from deciban.evaluation.results import Results
 from deciban.plots.colors import MOST_WITH_BANDS

@@ -15,8 +15,8 @@ from deciban.analysis.comparison import Comparison
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import listed
 from deciban.evaluation import Results
+from deciban.evaluation.breakdowns import headings_of, rows_of
 from deciban.evaluation.one_system import WithInterval, bounds_in_words, has_llrs, information_in_words, shared_notes
-from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.models import Model
 from deciban.models.multiclass import ClassModel, parameter_intervals
 from deciban.models.score_model import Fusion, ScoreModel

@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.text import Text
 
 from deciban.errors import amount, one_line, option
+from deciban.evaluation.breakdowns import headings_of, rows_of
 from deciban.evaluation.metrics import METRICS, metric_of
 from deciban.evaluation.one_system import OneSystem, WithInterval, has_llrs, with_interval
-from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, heading_of, with_corrected
 
 if TYPE_CHECKING:  # lists of formats need no metrics

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError, Note, amount, counted, option, shortened, some_of, topic_of
-from deciban.evaluation.conditions import ByConditions, SystemConditions
+from deciban.evaluation.breakdowns import ByConditions, SystemConditions
 from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
 from deciban.tables.results import (

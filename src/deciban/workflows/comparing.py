@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from deciban.analysis.planning import TrialsPerSegment
     from deciban.analysis.systems import ScorePairs
     from deciban.biometrics import Zoo
+    from deciban.evaluation.breakdowns import Menagerie
     from deciban.evaluation.spoofing import SpoofingResults
-    from deciban.evaluation.worst_trials import Menagerie
     from deciban.models import Model
     from deciban.models.score_model import ScoreModel
     from deciban.workflows.model_files import AnyModel
@@ -206,7 +206,7 @@ def menageries_of(
         As in `deciban.evaluate_files`; if scores are multiclass, or units are unknown; or as in
         `deciban.evaluation.menagerie`.
     """
-    from deciban.evaluation.worst_trials import menagerie
+    from deciban.evaluation.breakdowns import menagerie
 
     source, units, messages = _with_speakers(files, options, progress)
     batch, scores = source.held, zip(source.systems, _in_units_of_files(source), strict=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deciban.evaluation import Results, evaluate, evaluate_classes
-from deciban.evaluation.worst_trials import WorstTrial, WorstTrials
+from deciban.evaluation.breakdowns import WorstTrial, WorstTrials
 from deciban.report import tables as words
 from deciban.report.cards import CHARTS
 

@@ -12,8 +12,8 @@ import numpy as np
 from deciban._files import PathLike, display_name
 from deciban.errors import WARNING, InputError, Message, counted, names_apart, option, topic_of
 from deciban.evaluation import Evaluation
+from deciban.evaluation.breakdowns import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.evaluation.results import Results
-from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.io.reader import UnpairedError
 from deciban.io.source import single_files
 from deciban.memory import memory_error

@@ -26,7 +26,7 @@ from deciban.engines.units import (
     weighted_by_condition,
 )
 from deciban.errors import WARNING, InputError, Message, counted, option
-from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
+from deciban.evaluation.breakdowns import ByConditions, Condition, Equalized, SystemConditions
 from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap
 from deciban.trials.sources import Batch, LoadedPartition, TrialFields, TrialSource

@@ -11,7 +11,7 @@ import numpy as np
 from deciban import spoofing
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError, KeyMismatchError, Message, option
-from deciban.evaluation.conditions import Condition
+from deciban.evaluation.breakdowns import Condition
 from deciban.evaluation.results import Evaluation, Results
 from deciban.evaluation.spoofing import (
     COUNTERMEASURE,
