@@ -2,11 +2,13 @@
 
 import copy
 import pickle
+import shlex
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from deciban import evaluate
-from deciban.errors import Message, Note, topic_of
+from deciban.errors import Message, Note, command_spelling, either, option, topic_of
 
 
 def test_lines_begin_with_the_kind_in_a_column_of_its_own():
@@ -47,3 +49,33 @@ def test_notes_on_results_have_a_topic():
     assert topics(1 / (1 + np.exp(-tar)), 1 / (1 + np.exp(-non))) == {"no-llrs"}
     assert topics(50 * tar, 50 * non) == {"no-llrs"}
     assert topics(tar + 3, non + 3) == {"calibration"}
+
+
+def test_arguments_in_texts_are_python():
+    """The text between the parentheses of a call is what the user has to write."""
+    values = {"by_order": True, "intervals": False, "ridge": 0.5, "missing": "drop", "classes": ["cat", "it's"]}
+    values |= {"labels": {"target": "a|b", "nontarget": 'c"d'}, "worst": np.int64(3), "where": ...}
+    assert eval(f"dict({option(**values)})") == {**values, "worst": "3"}  # noqa: S307
+    assert option("memory", "scores") == "memory, scores"
+
+
+def test_options_in_texts_are_words_for_a_shell():
+    values = {"by_order": True, "intervals": False, "ridge": 0.5, "missing": "drop", "classes": ["cat", "it's"]}
+    values |= {"labels": {"target": "a|b", "nontarget": "c d"}, "test_scores": ..., "operating_points": 0.01}
+    with command_spelling():
+        words = shlex.split(option(**values))
+        assert option("memory", "scores") == "--memory, --scores-are"
+    assert words[:8] == ["--by-order", "--no-intervals", "--ridge", "0.5", "--missing", "drop", "--classes", "cat,it's"]
+    assert words[8:] == ["--labels", "target=a|b,nontarget=c d", "--apply-to", "--dcf", "0.01"]
+
+
+def test_all_threads_of_a_command_spell_like_it_until_it_ends():
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(option, "units").result() == "units"
+        with command_spelling(), command_spelling(used=False):
+            with command_spelling():
+                pass
+            assert pool.submit(option, "units").result() == "--units"
+            assert pool.submit(either, "a", "b").result() == "b"
+        assert pool.submit(option, "units").result() == "units"
+        assert pool.submit(either, "a", "b").result() == "a"

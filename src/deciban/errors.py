@@ -122,7 +122,7 @@ def option(*names: str, **values: Any) -> str:
 def _in_python(value: Any) -> str:
     if value is ... or isinstance(value, bool) or value in ("COLUMN", "FILE", "PRIOR"):
         return "..." if value is ... else str(value)
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _option(name: str, value: Any = ...) -> str:

@@ -24,7 +24,7 @@ from deciban.engines import dask as dask_clusters
 from deciban.engines import dask as engine
 from deciban.engines import sorting as by_value
 from deciban.engines.sorting import Ascending, summarize_source
-from deciban.errors import ClusterError, FormatError, InputError, heard_by
+from deciban.errors import ClusterError, FormatError, InputError, command_spelling, heard_by
 from deciban.evaluation.two_class.evaluate import evaluation_of
 from deciban.evaluation.two_class.summary import summarize
 from deciban.trials.sources import SourcePass
@@ -142,10 +142,15 @@ def test_shares_are_neighbours_and_nearly_equal(rows, n):
 
 
 @pytest.mark.usefixtures("many_tasks")
-def test_errors_of_workers_arrive_as_they_are(client):
+@pytest.mark.parametrize(("in_command", "way"), [(False, "where=..."), (True, "--where")])
+def test_errors_of_workers_arrive_in_the_spelling_of_the_user(client, in_command, way):
     scores, truth = some_trials(3000, 3)
-    with pytest.raises(FormatError, match="shard 2: is damaged"):
-        summarize_source(held(scores, truth, [500, 1000, 2000], {2: ("damaged",)}), engine.DaskEngine(client), MEMORY)
+    harmed = held(scores, truth, [500, 1000, 2000], {2: ("damaged",)})
+    with (
+        command_spelling(used=in_command),
+        pytest.raises(FormatError, match=rf"shard 2: is damaged\. Select others \({way}\)"),
+    ):
+        summarize_source(harmed, engine.DaskEngine(client), MEMORY)
     assert nothing_left(client)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from deciban.errors import FormatError
+from deciban.errors import FormatError, option
 from deciban.trials.sources import Batch, SourcePartition, TrialSource
 
 
@@ -33,7 +33,7 @@ class HeldTrials(SourcePartition):
         if self.harm == "memory":
             raise MemoryError("Unable to allocate 8.00 GiB")
         if self.harm == "damaged":
-            raise FormatError(f"{self.name}: is damaged.")
+            raise FormatError(f"{self.name}: is damaged. Select others ({option(where=...)}).")
         if self.harm == "gone":
             raise FileNotFoundError(2, "No such file or directory", f"/nowhere/{self.name}")
         if self.harm == "slow":
