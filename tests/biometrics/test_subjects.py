@@ -71,4 +71,4 @@ def test_rates_of_transactions_are_those_of_counted_subjects(tmp_path, run):
     assert (one["gfar"], one["gfrr"], one["far"], one["frr"]) == (own.gfar, own.gfrr, own.far, own.frr)
     assert "FTE 5.00 % [2.4, 9], 10 of 200; FTA 10.00 % [3.3, 22], 5 of 50" in run(call)[1]
     assert "add the limits of a rate" in run(f"eval {faces} --failures FTE=1/2,FTA=1/2")[2]
-    assert "failures and attempts, FTE=3/150" in run(f"eval {faces} --failures FTE=1")[2]
+    assert "failures and attempts of both kinds, for example FTE=3/150" in run(f"eval {faces} --failures FTE=1")[2]

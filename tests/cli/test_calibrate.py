@@ -66,7 +66,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
         "join  250 matched · 0 missing · 0 extra · 0 duplicate · no score tied across classes",
         f"units  {7 + 250 - 50} speakers, found from target trials",  # models, segments, each target joins two
         "note  200 of the 207 speakers are names in no target trial; each counts as one speaker",
-        "wrote model.json",
+        "wrote  model.json",
     ]
     lines = out.splitlines()
     before, after = (printed_table(out)[name] for name in ("dev", "dev, calibrated"))
@@ -168,7 +168,7 @@ def test_both_sides_of_a_trial_are_held_out(run):
         "calibrate", "dev.txt", "--key", "dev.key", "-o", "m.json", "--cross-validate", "7", "--llrs", "l.txt"
     )
     assert code == 0, err
-    assert "7 folds: each trial was calibrated by a model that was not trained on its enrolment name or test n" in err
+    assert "7 folds: each trial was calibrated by a model that was not trained on its enroll or test name" in err
     assert len(set(read_scores("l.txt").score)) == 250
 
 
@@ -245,7 +245,7 @@ def test_warnings_are_words(run):
     Path("negated.txt").write_text(negated)
     code, _, err = run("calibrate", "negated.txt", "--key", "dev.key", "-o", "model.json", "-q")
     assert code == 0
-    assert err.startswith("warning: AffineCalibrator: the best scale is -1.34: larger scores favour non-targets.")
+    assert err.startswith("warning: AffineCalibrator: the best scale is -1.34: higher scores favour non-targets.")
     assert err.count("\n") == 1
     assert ".py" not in err
 
@@ -255,7 +255,7 @@ def test_the_model_on_standard_output(run):
     assert code == 0
     assert json.loads(out)["training"]["systems"] == ["standard input"]
     assert "EER (ROCCH)" in err
-    assert "wrote standard output" in err
+    assert "wrote  standard output" in err
 
 
 def test_standard_input_through_apply(run):
@@ -309,7 +309,7 @@ BAD = {
     "bad alpha": ("calibrate dev.csv -o o --alpha 0", "alpha"),
     "no column": (
         "calibrate dev.csv -o o --cross-validate age",
-        "there is no column 'age' that contains the groups for cross-validation; the columns are enroll, test, speaker",
+        "no column 'age' contains the groups for cross-validation; the columns are enroll, test, speaker",
     ),
     "three columns": ("calibrate dev.csv -o o --cross-validate a,b,c", "write COLUMN, COLUMN,COLUMN"),
     "too many parts": ("calibrate dev.csv -o o --cross-validate speaker:99", "99 folds of 10 groups"),

@@ -46,8 +46,12 @@ def test_a_case_is_in_the_table_in_json_and_on_a_page_with_hashes(run):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("examiner = ", "remarks = "), "case.toml: state examiner. A case file has case, examiner"),
-        (('"call"', '"  "'), "case.toml: state questioned."),
+        (
+            ("examiner = ", "remarks = "),
+            "case.toml: the entry 'examiner' is missing or empty. A case file has case, examiner",
+        ),
+        (('"call"', '"  "'), "case.toml: the entry 'questioned' is missing or empty."),
+        (("examiner = ", "examinor = "), "the entry 'examiner' is missing or empty ('examinor' is not an entry)"),
         (("1200", '"many"'), "case.toml: sources = 'many': must be a whole number from 1."),
         (("1200", "0"), "case.toml: sources = 0: must be a whole number from 1."),
         (("1200", "120.5"), "case.toml: sources = 120.5: must be a whole number from 1."),

@@ -143,6 +143,7 @@ def test_the_table_names_rates_counts_and_limits(run, table):
     assert "rank 1" in out
     assert "FPIR at most" in out
     assert "2 of 12" in out
+    assert "FPIR 20 %: 12 probes without a mate allow fewer than 10 false positives, so DIR is rough" in err
 
 
 HOSTILE = {

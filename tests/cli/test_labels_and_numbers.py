@@ -212,4 +212,4 @@ def test_columns_of_unknown_meaning_are_asked_for_by_role(run, tmp_path, monkeyp
     pyarrow.csv.write_csv(pa.table({"label": LABEL, "prob": PROB, "logit": PROB}), "x.csv")
     code, _, err = run("eval", "x.csv", "--columns", "label,prob,logit")
     assert code == 2
-    assert "--columns 'label=label,score=prob|logit'" in err
+    assert "--columns label=label,score=prob." in err

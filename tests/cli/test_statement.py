@@ -44,7 +44,7 @@ def test_the_scale_of_enfsi_begins_at_two(lr, expression, sign):
         assert f"{expression} support" in sentence
     else:
         assert (sentence == scale.neutral) == (lr == 1)
-        assert lr == 1 or "no expression for likelihood ratios below 2" in sentence
+        assert lr == 1 or "no words for likelihood ratios between 1/2 and 2" in sentence
 
 
 @given(st.floats(-600, 600))
@@ -170,6 +170,7 @@ def test_a_damaged_scale_is_refused(change, words, tmp_path):
         (1.0, {"propositions": "ab"}, "name two"),
         (1.0, {"scale": "enfsi"}, "Use one of enfsi2015, afsp2009"),
         (1.0, {"interval": (2.0, 3.0)}, "does not contain the llr"),
+        (1.0, {"interval": (2.0, 0.5)}, "Write the lower bound first"),
     ],
 )
 def test_what_cannot_be_stated_is_refused(given_llr, more, words):

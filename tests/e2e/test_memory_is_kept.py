@@ -57,7 +57,7 @@ def folder(tmp_path_factory):
 def test_trials_of_which_neither_class_fits(folder):
     allowed = 110_000_000
     most, said = most_memory("eval", str(folder), "--memory", str(allowed), "--no-intervals")
-    assert "1,000,000 rows in 10 partitions" in said
+    assert "1,000,000 rows in 10 batches" in said
     assert 30_000_000 < most <= allowed
 
 

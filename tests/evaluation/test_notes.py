@@ -1,5 +1,6 @@
 """Notes of two classes: what they say is where and as the tables show it."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -127,3 +128,14 @@ def test_costs_of_no_recognizer_are_not_worse_than_these_where_they_were_rounded
     worse = replace(rounded, act_error=rounded.act_error * (1.0 + 1e-8))
     (note,) = two_class._badly_calibrated([], worse)
     assert note == "At every prior, decisions cost more than ignoring the scores."
+
+
+def test_ranges_of_priors_are_in_ascending_order_whatever_their_width():
+    result = evaluate([0.0, 0.0], [0.0])
+    error, n = np.full(len(result.curves.act_error), 0.5), len(result.curves.act_error)
+    error[50:52], error[n // 2 : n // 2 + 60], error[-60:-20] = 2.0, 2.0, 2.0
+    (note,) = two_class._badly_calibrated([], replace(result.curves, act_error=error))
+    ranges = re.findall(r"from (\S+) to ([^\s,]+)", note)
+    assert len(ranges) == 3
+    assert [float(low) for low, _ in ranges] == sorted(float(low) for low, _ in ranges)
+    assert note.count(" and ") == 1

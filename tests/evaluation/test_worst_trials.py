@@ -75,3 +75,9 @@ def test_tables_name_the_other_class_where_there_are_several():
     assert rows_of(of_two, (), str) == [("x", "target", "-1.5", "2.0"), ("y", "non", "3.0", "4.0")]  # as in files
     (row,) = one.to_dict()["worst_trials"]
     assert row == {"names": {"enroll": "x", "test": "y"}, "class": "eng", "taken_for": "fra", "llr": -1.5, "cost": 2.0}
+
+
+def test_ratios_are_listed_in_log10_if_the_axis_is():
+    one = WorstTrials("A", ("trial",), (WorstTrial(("x",), "target", "", -math.log(10.0), 2.0),))
+    assert headings_of(one, (), "log10") == ["trial", "class", "log10 LR", "cost"]
+    assert rows_of(one, (), str, "log10") == [("x", "target", "-1.0", "2.0")]

@@ -1,10 +1,12 @@
 """Maps of calibrators, and systems before and after calibration."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from deciban import plots
-from deciban.calibration import AffineCalibrator, PavCalibrator
+from deciban.calibration import AffineCalibrator, BoundCalibrator, Chain, PavCalibrator
 from deciban.errors import InputError
 from deciban.evaluation import evaluate
 
@@ -135,3 +137,15 @@ def test_bands_are_the_intervals_of_calibrators_that_know_their_units():
     assert "80 % interval" in texts(ax)
     assert not bands(plots.calibration_map(RAW, {"sure": sure}, level=None))
     assert not bands(plots.calibration_map(RAW, {"plain": AFFINE}))
+
+
+def test_a_chain_is_called_by_its_steps_and_its_bounds_are_in_the_frame():
+    rng = np.random.default_rng(1)
+    scores, is_target = np.append(rng.normal(2, 1, 50), rng.normal(-2, 1, 200)), np.arange(250) < 50
+    chain = Chain(AffineCalibrator(), BoundCalibrator(low=-2.0, high=3.0)).fit(scores, is_target)
+    ax = plots.calibration_map(evaluate(scores[:50], scores[50:]), {chain.kind: chain})
+    assert ax.get_legend().get_texts()[0].get_text() == "affine, bound"
+    low, high = ax.get_ylim()
+    assert low < -2.0 < 3.0 < high
+    in_log10 = dataclasses.replace(evaluate(scores[:50], scores[50:]), axis="log10")
+    assert plots.calibration_map(in_log10, chain).get_ylabel() == "log10 likelihood ratio"

@@ -60,7 +60,7 @@ def test_weak_classes_and_confusions_are_named():
     scores[label == 2, 1] += 5.0
     said = " ".join(facts_of(evaluate_classes(scores, label, classes=list("abcd"))).weak_spots)
     assert "Highest error rates: c (" in said
-    assert "c decided as b:" in said
+    assert "c decided as b (" in said
 
 
 def test_what_is_scarce():

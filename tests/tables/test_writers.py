@@ -166,3 +166,10 @@ def test_sentences_are_comments(style, mark):
     say(console, "second note")
     console.print("")
     assert out.getvalue().endswith(f"\n\n{mark}first note\n{mark}second note\n")
+
+
+def test_a_caption_for_a_paper_has_no_options():
+    found = WRITERS["latex"].table(
+        Table(("a",), (("1",),), caption="minima are optimistic: eval --corrected shows more")
+    )
+    assert r"\caption{minima are optimistic}  % eval --corrected shows more" in found

@@ -93,7 +93,7 @@ def test_names_of_a_matrix_say_who_is_who(tmp_path, monkeypatch, shared):
     results = [evaluate_files(*files)]
     monkeypatch.setattr("deciban.workflows.reading.inputs.memory_of", lambda *_: 1 << 60)
     results.append(evaluate_files(*files, memory=10**8))
-    assert ["rows in 1 partition" in "".join(map(str, one.messages)) for one in results] == [False, True]
+    assert ["rows in 1 batch" in "".join(map(str, one.messages)) for one in results] == [False, True]
     whole, found = (one.systems[0].uncertainty for one in results)
     assert (found.source, found.n_units) == (whole.source, whole.n_units)
     source = open_trials(*files, find_speakers=True)

@@ -1,5 +1,7 @@
 """Models applied to files: which files become which, and what is refused before anything is written."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -115,3 +117,15 @@ def test_order_and_conditions_of_other_formats_stay(model, tmp_path):
     assert [after.trials.name_of(i) for i in range(3)] == ["(b)", "(a)", "(c)"]
     assert after.trials.conditions["gender"].to_pylist() == ["f", None, "m"]
     np.testing.assert_array_equal(after.score, model.transform([1.0, 2.0, 3.0]))
+
+
+def test_a_model_of_another_system_is_named(tmp_path):
+    trained = AffineCalibrator().fit(Scores.of({"trial": list("abcdef")}, SCORES, name="sysA").score, TRUTH)
+    trained.training_ = replace(trained.training_, systems=("sysA",))
+    trained.save(tmp_path / "model.json")
+    (tmp_path / "sysB.txt").write_text("m a 1\nm b 2\n")
+    facts = said(apply_files(tmp_path / "model.json", tmp_path / "sysB.txt", tmp_path / "out.txt"))
+    assert "note  trained on sysA, applied to sysB" in facts
+    (tmp_path / "sysA.txt").write_text("m a 1\nm b 2\n")
+    facts = said(apply_files(tmp_path / "model.json", tmp_path / "sysA.txt", tmp_path / "again.txt"))
+    assert not any("applied to" in fact for fact in facts)

@@ -49,7 +49,7 @@ def test_results_are_the_same_in_partitions(folder):
     ):
         assert getattr(one, name) == getattr(other, name), name
     assert one.cllr == pytest.approx(other.cllr, rel=1e-14)
-    assert any("in 12 partitions" in str(message) for message in found.messages)
+    assert any("in 12 batches" in str(message) for message in found.messages)
     assert not any("partitions" in str(message) for message in whole.messages)
 
 
@@ -105,7 +105,7 @@ def test_what_fits_is_read_as_a_whole(folder):
 def test_nobody_says_of_an_object_that_it_does_not_fit():
     table = pa.table({"score": [0.5, 1.5, 1.0], "label": ["target", "target", "nontarget"]})
     words = [one.text for one in evaluate_files(table).messages]
-    assert words[-1] == "3 rows in 1 partition, read more than once"
+    assert words[-1] == "3 rows in 1 batch, read more than once"
     assert any("3 trials taken as independent" in text for text in words)
 
 

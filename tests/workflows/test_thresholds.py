@@ -156,4 +156,8 @@ def test_protocols_with_limits_of_rates_accept_other_limits_and_thresholds(tmp_p
     assert found.systems[0].requested.at_thresholds
     done = CliRunner().invoke(eval_command, [path, "--preset", "iso19795", "--fnmr-at", "0.02", "--no-intervals", "-q"])
     assert done.exit_code == 0, done.output
+    pair = deciban.compare_files([path, path], names=["a", "b"], preset="iso19795")
+    assert pair.systems[0].uncertainty.noun == "subject"
+    assert not any("FNMR at FMR" in note for note in pair.notes)
+    assert any("FNMR at limits of FMR is not compared" in one.text for one in pair.results.messages)
     assert re.findall(r"(?m)^faces +([\d.]+) %", done.stdout)[:3] == ["2", "1", "0.1"]

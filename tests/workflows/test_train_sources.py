@@ -47,7 +47,7 @@ def test_a_fusion_of_files_in_partitions_is_that_of_memory(files, monkeypatch):
     assert [(row.name, row.role) for row in found.rows] == [("A", "single"), ("B", "single"), ("fusion", "fusion")]
     assert found.after.cllr == pytest.approx(whole.after.cllr, rel=1e-9)
     assert found.after.min_cllr == pytest.approx(whole.after.min_cllr, rel=1e-9)
-    assert any("partitions, read more than once" in line for line in found.message_lines)
+    assert any("batches, read more than once" in line for line in found.message_lines)
     assert set(found.to_dict()) == set(whole.to_dict())
 
 
@@ -166,8 +166,7 @@ def test_an_opened_source_must_know_what_is_held_out_together(files, asked):
 def test_columns_to_hold_out_by_must_be_there(with_speakers):
     (first, *_), key = with_speakers
     with pytest.raises(
-        InputError,
-        match="there is no column 'sex' that contains the groups for cross-validation; the columns are .*speaker",
+        InputError, match="no column 'sex' contains the groups for cross-validation; the columns are .*speaker"
     ):
         train_files(first, key, AffineCalibrator(), cross_validate="sex")
 

@@ -261,8 +261,7 @@ def _favoured(one: ClassEvaluation) -> str:
     found = one.calibration
     if not (found.loss > 0.0 and found.scale > 0.0) or found.offset_loss < 0.1 * found.loss:
         return ""
-    least = int(np.argmin(found.offset))
-    shift = -float(found.offset[least]) / found.scale
+    shift = -float(found.offset[least := int(np.argmin(found.offset))]) / found.scale
     return f"favour class {one.classes[least]!r}, by {number(shift, 1)} nats" if shift >= 0.1 else ""
 
 
@@ -275,8 +274,7 @@ def _confused(one: ClassEvaluation) -> tuple[str, ...]:
         named = ", ".join(f"{name} ({sure(percent(rate), one, ('class_error_rates', name))})" for rate, name in worst)
         said.append(f"Highest error rates: {named}.")
     for name, other, n, share in one.frequent_confusions(1):
-        segments = counted(int(n), "segment") if n == int(n) else f"{count(n)} segments"
-        said.append(f"Most frequent confusion: {name} decided as {other}: {segments}, {percent(share)} of the class.")
+        said.append(f"Most frequent confusion: {name} decided as {other} ({count(n)}, {percent(share)} of the class).")
     return tuple(said)
 
 
@@ -378,9 +376,9 @@ def apart(facts: SystemFacts) -> Answer:
         return Answer(APART, "reversed", "bad", (words, *facts.errors))
     if math.isnan(facts.min_cllr) or (facts.has_wrong_certainty and facts.n_classes > 2):
         words = (
-            "The information after the best recalibration is unknown: it needs all trials at once, and no trial with "
+            "The information after the best recalibration is unknown: it needs all trials at once, and none of them "
         )
-        words += "infinite evidence for the wrong class."
+        words += "with infinite evidence for the wrong class."
         return Answer(APART, "unknown", "unknown", (words, *facts.errors))
     held = facts.reference - facts.min_cllr
     share = held / facts.reference
@@ -396,8 +394,7 @@ def apart(facts: SystemFacts) -> Answer:
 
 def calibrated(facts: SystemFacts) -> Answer:
     """Answer whether probabilities that follow from the scores are correct."""
-    unusable = _unusable(facts)
-    if unusable:
+    if unusable := _unusable(facts):
         return Answer(CALIBRATED, "no", "bad", (unusable,))
     cost = f"Cllr is {number(facts.cllr)} bits"
     if facts.cllr > facts.reference and not _is_chance(facts):
@@ -427,8 +424,7 @@ def _judged(facts: SystemFacts, lost: float) -> tuple[str, Mood, tuple[str, ...]
 def _unusable(facts: SystemFacts) -> str:
     """Return the reason why scores are not usable without calibration; empty if they are."""
     if not facts.are_llrs:
-        words = f"{facts.before}calibrate them before you make decisions."
-        return f"The scores are not log-likelihoods or their ratios: {words}"
+        return f"The scores are not log-likelihoods or their ratios: {facts.before}calibrate them before decisions."
     if facts.has_wrong_certainty:
         return "At least one trial has infinite evidence for the wrong class, which has infinite cost."
     return ""
@@ -522,15 +518,13 @@ def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
         steps.append(f"Give the speakers or other units of the trials ({option(units=...)}) for intervals of metrics.")
     if facts.are_too_few or (facts.n_units is not None and moods[ENOUGH] in ("bad", "fair")):
         verdicts.append("collect more")
-        units = "subjects" if facts.noun == "subject" else "speakers"
-        steps.append(f"Collect more {units} and trials (deciban plan shows how many), or quote the metrics as rough.")
+        steps.append("Collect more speakers and trials (deciban plan shows how many), or quote the metrics as rough.")
     if not steps:
-        where = f"At {facts.points}," if moods.get(FAILS) != "bad" else "Use it at priors where"
-        words = f"No calibration is needed. {where} decisions cost less than ignoring the scores."
-        words = words if CALIBRATED in moods else "The error rates are known well enough."
-        return Answer(NEXT, "use it", "good", (words,))
-    numbered = [f"{k}. {step}" for k, step in enumerate(steps, 1)] if len(steps) > 1 else steps
-    return Answer(NEXT, " and ".join(verdicts), "fair", tuple(numbered))
+        words = f"At {facts.points}," if moods.get(FAILS) != "bad" else "Use it at priors where"
+        words = f"No calibration is needed. {words} decisions cost less than ignoring the scores."
+        return Answer(NEXT, "use it", "good", (words if CALIBRATED in moods else "The error rates are known well.",))
+    steps = [f"{k}. {step}" for k, step in enumerate(steps, 1)] if len(steps) > 1 else steps
+    return Answer(NEXT, " and ".join(verdicts), "fair", tuple(steps))
 
 
 _SEPARATES = {
@@ -594,9 +588,9 @@ def _calibration_in_words(one: Any, facts: SystemFacts, fault: str) -> str:
         fine = "shows no calibration problem" if facts.scarce else "is well calibrated"
         return f"and {fine}" if mood == "good" else "and its calibration is not known"
     has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
-    if mood == "fair" and has_scale:
-        return f"and its calibration can be improved ({_fault(facts, scores)}): calibrate"
-    return f"{fault} {_fault(facts, scores)}: calibrate"
+    words = _fault(facts, scores)
+    fair = f"and its calibration can be improved ({words})" if mood == "fair" and has_scale else f"{fault} {words}"
+    return f"{fair}: calibrate"
 
 
 def _fault(facts: SystemFacts, scores: str) -> str:

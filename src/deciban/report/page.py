@@ -107,8 +107,7 @@ def filled(
     """
     results, train, model = page.results, page.train, page.model
     scripts = scripts_for(known)
-    judged = not leads_with_rates(results)
-    answers = [(one, color, in_words(one, with_calibration=judged)) for one, color in systems]
+    answers = [(one, color, in_words(one, with_calibration=not leads_with_rates(results))) for one, color in systems]
     axis: Any = getattr(results.systems[0], "axis", "nats")
     tables_of_worst = [
         (

@@ -470,7 +470,7 @@ def apply_files(
     ready = [applied(what, group, [one.contents.origin.name for one in group], on_shared_trials) for group in groups]
     messages = model_files.model_message(model_path, loaded)
     trained, given = loaded.trained_systems, [done.systems[0].name for done in ready]
-    if not loaded.is_fusion and len(trained) == 1 and [*trained] != given:
+    if model_path is not None and not loaded.is_fusion and len(trained) == 1 and [*trained] != given:
         messages.append(Message("note", "", f"trained on {trained[0]}, applied to {', '.join(given)}"))
     for done in ready:
         read_as = [kind.read_message(system) for system in done.systems]

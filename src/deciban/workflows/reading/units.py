@@ -69,8 +69,7 @@ def complete_column(
     if not isinstance(asked, str) or name not in trials.conditions:
         there = ", ".join((*others, *trials.conditions)) or "none"
         raise InputError(
-            f"{trials.origin.name}: there is no column {name!r} that {role}; the columns are {there} (besides "
-            f"{besides})."
+            f"{trials.origin.name}: no column {name!r} {role}; the columns are {there} (besides {besides})."
         )
     values = trials.condition(name)
     with placed_trials(trials):
