@@ -81,6 +81,7 @@ def test_standard_input_is_read_in_partitions_if_it_is_longer_than_what_fits(pip
     assert found.systems[0].eer == whole.systems[0].eer
     assert any("read once: they do not fit in memory" in str(message) for message in found.messages) == in_batches
     (met,) = (one.text for one in whole.messages if one.kind == "join")
+    met = met.replace("0 duplicate", "duplicates not checked") if in_batches else met
     assert met.replace("(trials)", "(standard input)") in [one.text for one in found.messages]
 
 
