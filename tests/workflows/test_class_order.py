@@ -94,7 +94,9 @@ def test_the_prior_of_posteriors_is_that_of_the_classes_not_of_their_places(file
         for folder in ("same", "other")
     ]
     assert found[0] == pytest.approx(found[1], rel=1e-12)
-    with pytest.raises(InputError, match=r"eng=0\.3,fra=0\.2,deu=0\.5.*with the prior eng=0\.5,fra=0\.3,deu=0\.2"):
+    with pytest.raises(
+        InputError, match=r"eng=0\.3,fra=0\.2,deu=0\.5.*with the same prior \(eng=0\.5,fra=0\.3,deu=0\.2"
+    ):
         apply_files(
             files / "model.json", files / "other" / "test_a.csv", files / "out.csv", posterior_prior=[0.5, 0.3, 0.2]
         )

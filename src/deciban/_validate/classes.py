@@ -320,8 +320,8 @@ def _with_comma(classes: Sequence[str]) -> str:
     found = [name for name in classes if "," in name]
     if not found:
         return ""
-    words = f" {option('groups')} cannot have the name {found[0]!r} with its comma: rename it, or use evaluate_groups."
-    return either("", words)
+    words = f"cannot contain the name {found[0]!r} with its comma: rename it, or use evaluate_groups in Python."
+    return either("", f" {option('groups')} {words}")
 
 
 ROUNDING = 1e-3

@@ -15,7 +15,7 @@ from deciban._files import PathLike, display_name
 from deciban._validate.arrays import like_probabilities
 from deciban._validate.classes import Prior, logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import WARNING, InputError, Message, counted, names_apart, negation_note, option, refuse
+from deciban.errors import WARNING, InputError, Message, counted, either, names_apart, negation_note, option, refuse
 from deciban.evaluation.uncertainty import MetricKey, Resampling
 from deciban.io import Contents
 from deciban.io import units as unit_conversion
@@ -182,10 +182,11 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
             "probabilities: given, but the model was trained on scores that were not declared as probabilities. Leave "
             "it out, or train with it."
         )
+    way = either("probabilities=...", f"--probabilities {trained}")
     now = "these scores are not declared as such" if given is None else f"these have the prior {given}"
     raise InputError(
         f"probabilities: the model was trained on probabilities with the prior {trained}, and {now}. Apply it to "
-        f"scores like the training scores: name their prior ({option(probabilities=...)}), or train another."
+        f"scores like the training scores: name their prior ({way}), or train another model."
     )
 
 

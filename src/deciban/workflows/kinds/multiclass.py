@@ -13,7 +13,7 @@ import numpy as np
 from deciban._arrow import of_numpy
 from deciban._files import PathLike
 from deciban._validate.classes import ROUNDING, Prior, prior_of
-from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, counted, option
+from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, counted, either, option
 from deciban.evaluation import ClassEvaluation, ClassMetrics
 from deciban.evaluation.metrics import METRICS, keys_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -522,8 +522,8 @@ def require_same_posteriors(model: ScoreModel, reading: Reading, classes: Sequen
     if trained is not None and given != (trained if "=" in str(trained) else _named(str(trained), names)):
         named = "not given" if reading.posterior_prior is None else given or "flat"
         raise InputError(
-            f"posterior_prior: {named}, but the model was trained on log posteriors. Apply it to scores with the prior "
-            f"{trained} in them ({option(posterior_prior=...)}), or train another model."
+            f"posterior_prior: {named}, but the model was trained on log posteriors. Apply it to scores with the same prior "
+            f"({either(f'{trained}, posterior_prior=...', f'--posterior-prior {trained}')}), or train another model."
         )
 
 
