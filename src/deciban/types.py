@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +47,20 @@ Axis: TypeAlias = Literal["nats", "log10"]
 
 ScoreUnit: TypeAlias = Literal["nats", "log10", "lr"]
 """Unit of scores in files: natural logarithms (or undeclared), common logarithms, or likelihood ratios."""
+
+
+T = TypeVar("T")
+
+
+def not_none(value: T | None, what: str) -> T:
+    """Return a value that the caller has made sure of; the error names it if it is None all the same.
+
+    >>> not_none(0.0, "weight")
+    0.0
+    """
+    if value is None:
+        raise TypeError(f"{what}: None, but it is needed here")
+    return value
 
 
 class ByValue:

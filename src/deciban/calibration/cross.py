@@ -31,7 +31,7 @@ from deciban.trials.sources import (
     in_memory,
     ordered,
 )
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, Weights
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, Weights, not_none
 
 
 class Trainable(Protocol):
@@ -197,8 +197,7 @@ def _shares_none(out: tuple[int, int], batch: Batch) -> BoolArray:
 
 def _folds(batch: Batch) -> IntArray:
     """Return the folds of each trial, (n_trials, n_sides)."""
-    assert batch.folds is not None  # noqa: S101  # they were asked for
-    return batch.folds
+    return not_none(batch.folds, "folds")
 
 
 def _crossed(

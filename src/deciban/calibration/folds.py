@@ -18,7 +18,7 @@ from deciban.core.resampling.units import mixed_bits
 from deciban.errors import InputError
 from deciban.models.score_model import ARGUMENTS
 from deciban.trials import sources
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray, not_none
 
 
 def folds_of(
@@ -234,8 +234,7 @@ def _by_group(
     from deciban._arrow import to_numpy
 
     batch = partition.read(replace(wanted, groups=True))
-    assert batch.groups is not None  # noqa: S101  # they were asked for
-    own = [folds[to_numpy(pc.index_in(of, names))][codes] for codes, of in batch.groups]
+    own = [folds[to_numpy(pc.index_in(of, names))][codes] for codes, of in not_none(batch.groups, "groups")]
     return replace(batch, folds=np.stack(own, axis=1))
 
 
@@ -285,7 +284,6 @@ class SmallDataPass(sources.SourcePass):
     def take(self, partitions: Sequence[sources.SourcePartition]) -> None:
         """Process partitions; see `SourcePass.take`."""
         for partition in partitions:
-            assert isinstance(partition, sources.NumberedPartition)  # noqa: S101  # these were passed
             batch = partition.read(self.wanted)
             n = len(batch.labels) if batch.weight is None else int(np.count_nonzero(batch.weight))
             with self.lock:
@@ -327,12 +325,12 @@ class GroupShares:
 
         from deciban.trials.names import encode
 
-        assert batch.groups is not None  # noqa: S101  # they were asked for
-        merged, names = encode(pa.concat_arrays([own for _, own in batch.groups]))
-        ends = np.cumsum([len(own) for _, own in batch.groups])[:-1]
+        groups = not_none(batch.groups, "groups")
+        merged, names = encode(pa.concat_arrays([own for _, own in groups]))
+        ends = np.cumsum([len(own) for _, own in groups])[:-1]
         amount = np.ones(len(batch.labels)) if batch.weight is None else batch.weight.astype(np.float64)
         truth = batch.labels.astype(np.int64)
-        parts = zip(np.split(merged, ends), batch.groups, strict=True)
+        parts = zip(np.split(merged, ends), groups, strict=True)
         both = [place[codes] * n_classes + truth for place, (codes, _) in parts]
         return cls(
             names, summed_by_code(amount, both, len(names) * n_classes), summed_by_code(amount, [truth], n_classes)

@@ -79,8 +79,7 @@ class UnitReader:
     def trials(self, batch: Batch) -> UnitTrials:
         """Return the trials of positive weight with their units."""
         batch = batch.counting
-        own = batch.units if self.by_name is None else self.by_name.units_of(batch.names)
-        assert own is not None  # noqa: S101  # units were requested
+        own = batch.units_by(self.by_name)
         rows, weight, stratum = (batch.labels, ~batch.labels), batch.weight, batch.stratum if self.n_strata else None
         scores, units = [batch.scores[0][some] for some in rows], [own.take(some) for some in rows]
         weights = [None if weight is None else weight[some] for some in rows]
@@ -268,8 +267,7 @@ def _facts_of(ways: Sequence[SpeakersByName | None], batch: Batch) -> _Facts | N
     batch = batch.counting
     if not len(batch.labels):
         return None
-    units: list[Any] = [batch.units if way is None else way.units_of(batch.names) for way in ways]
-    return _Facts(UnitFacts.of_partition(one, batch.labels) for one in units)
+    return _Facts(UnitFacts.of_partition(batch.units_by(way), batch.labels) for way in ways)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

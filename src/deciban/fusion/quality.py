@@ -301,8 +301,7 @@ class QualityFusion(score_model.Fusion):
     def _bounds(self, scores: Any, llr: FloatArray, level: float, **quality: Any) -> Bounds:
         matrix = np.asarray(scores, np.float64)
         measures = quality_measures.combined_measures(Measures.of(len(matrix), quality), self.combine)
-        known, found = measures.present, self._require_uncertainty()
-        assert isinstance(found, ParameterCovariance)  # noqa: S101  # this kind has nothing else
+        known, found = measures.present, self._require_covariance()
         low, high = np.empty(len(llr)), np.empty(len(llr))
         own, of_known = measures.take(known), matrix[known]
         low[known], high[known] = found.bounds(

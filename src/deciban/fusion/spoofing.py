@@ -15,7 +15,7 @@ from deciban.errors import InputError, either
 from deciban.models.model import Plain
 from deciban.models.multiclass import VECTOR, MulticlassFusion
 from deciban.models.score_model import ParameterRow, ScoreModel, require_systems
-from deciban.types import FloatArray, Priors, ScoreArray, Weights
+from deciban.types import FloatArray, Priors, ScoreArray, Weights, not_none
 
 KINDS = ("target", "non-target", "spoof")
 """Kinds of trials, in the order of their numbers."""
@@ -118,9 +118,9 @@ class SpoofingFusion(ScoreModel):
         own = MulticlassFusion(prior=prior, ridge=self.ridge).fit(tables, kinds, sample_weight=sample_weight)
         self.non_weights_, self.spoof_weights_ = own.weights_[:n_systems], own.weights_[n_systems:]
         self.offset_ = own.offset_[1:] - own.offset_[0]
-        assert own.training_ is not None  # noqa: S101  # set by training
-        counts = zip(self.counted, own.training_.counts.values(), strict=True)
-        self.training_ = replace(own.training_, counts=dict(counts))
+        training = not_none(own.training_, "training record")
+        counts = zip(self.counted, training.counts.values(), strict=True)
+        self.training_ = replace(training, counts=dict(counts))
         return self
 
     def _data(self, *_given: Any) -> NoReturn:

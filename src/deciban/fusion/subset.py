@@ -21,7 +21,7 @@ from deciban.models.model import Bounds, Plain, Training, content_of
 from deciban.models.score_model import Fusion, ParameterRow, require_systems
 from deciban.models.sources import AvailableSystems, SourceTrials, mapped, occurring_subsets, scored_by
 from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, found_in, having, ordered
-from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray, Units, Weights
+from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray, Units, Weights, not_none
 
 Subset: TypeAlias = tuple[int, ...]
 """Positions of some of the systems, in increasing order."""
@@ -337,8 +337,7 @@ class SubsetFusion(Fusion):
         self._n_systems, self.fusions_ = len(complete), fusions
         counts: Mapping[Subset, tuple[int, ...]]
         if seen.seen is None:
-            whole = seen.record = self.whole.training_
-            assert whole is not None  # noqa: S101  # it was trained a moment ago
+            whole = seen.record = not_none(self.whole.training_, "training record")
             self.objective_, counts = self.whole.objective_, {complete: tuple(whole.counts.values())}
         else:
             counting = having(seen.source, complete, every=False, counting=True)
@@ -346,8 +345,7 @@ class SubsetFusion(Fusion):
             counts = seen.seen.counts
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": seen.n_dropped}
         for subset, fusion in fusions.items():
-            name, one = name_of(subset), fusion.training_
-            assert one is not None  # noqa: S101  # it was trained a moment ago
+            name, one = name_of(subset), not_none(fusion.training_, "training record")
             results |= {f"n_exactly_{name}": sum(counts.get(subset, ())), f"n_trained_{name}": sum(one.counts.values())}
             results[f"status_{name}"] = one.results["status"]
         return results

@@ -25,7 +25,7 @@ from deciban.io.source import Source, numbered_lines, read_text, unpacked_name
 from deciban.io.text import is_number, split
 from deciban.io.text.reader import Layout, TextBlocks, parse_blocks
 from deciban.trials import Origin
-from deciban.types import FloatArray
+from deciban.types import FloatArray, not_none
 
 if TYPE_CHECKING:
     from deciban.rules import ThresholdDensity, ThresholdWeights
@@ -230,8 +230,7 @@ def _table(path: PathLike, columns: Sequence[str] | None) -> pa.Table:
         text_formats()["table"], roles, delimiter, tuple(titles) if columns is None else None, quoted=delimiter != " "
     )
     found = parse_blocks(TextBlocks(name, layout, text=text), Origin(name), "", InputOptions(need="index"))
-    assert found.index is not None  # noqa: S101  # rows are trials
-    return pa.table({**found.index.trials.conditions})
+    return pa.table({**not_none(found.index, "index").trials.conditions})
 
 
 _KEYS = {"actions", "classes", "costs", "prior"}

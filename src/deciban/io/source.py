@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from deciban._files import PathLike, Readable, content_of, display_name, is_open_file, require_file_name, stream_of
 from deciban.errors import FormatError, InputError, option, teller
+from deciban.types import not_none
 
 _HARMLESS = 256 << 20
 """Number of bytes that any compressed file may expand to, however small it is."""
@@ -448,9 +449,8 @@ def as_file(given: Any, source: Source, copy: Path) -> Iterator[Path]:
 
 def _unpack(source: Source, out: IO[bytes]) -> None:
     with Path(source.path).open("rb") as packed:
-        codec = codec_of(packed.read(16))
+        codec = not_none(codec_of(packed.read(16)), "compression")
         packed.seek(0)
-        assert codec is not None  # noqa: S101  # it is compressed
         unpack_into(out, packed, codec, source.name)
 
 

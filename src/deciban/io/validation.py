@@ -39,7 +39,7 @@ from deciban.memory import bytes_of_joined, memory_error, memory_for_trials, row
 from deciban.trials import Index, Origin, Trials
 from deciban.trials.classes import messages_on_ratios
 from deciban.trials.joining import IdsLike, Lookup, Renamed, near_names
-from deciban.types import IntArray
+from deciban.types import IntArray, not_none
 
 SHOWN = 5
 """Number of trials that are shown for each fault."""
@@ -191,8 +191,7 @@ class ListedNames:
                     writer.write(names, name)
         if room is not None:
             self.table = open_files(path, [TableFile(path)], InputOptions(), are_ours=True)
-        assert first is not None  # noqa: S101  # there was a batch
-        self.contents = first
+        self.contents = not_none(first, "first batch")
 
     @property
     def n_rows(self) -> int:
@@ -202,8 +201,7 @@ class ListedNames:
     @property
     def sides(self) -> tuple[str, ...]:
         """Identifiers of the trials."""
-        assert self.contents.index is not None  # noqa: S101  # it was requested
-        return self.contents.index.trials.sides
+        return not_none(self.contents.index, "index").trials.sides
 
     def read_message(self, kind: str, more: str) -> Message:
         """Return the message on how the input was read."""

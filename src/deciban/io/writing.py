@@ -56,6 +56,7 @@ from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts
 from deciban.trials.joining.matching import match
 from deciban.trials.lists import ROW
+from deciban.types import not_none
 
 
 def refuse_overwriting(
@@ -456,8 +457,7 @@ class _Read:
 
     def messages(self, name: str) -> Iterator[Message]:
         """Yield the messages about the file."""
-        first = self.first
-        assert first is not None  # noqa: S101  # there was a batch
+        first = not_none(self.first, "first batch")
         counts = [] if first.index is None else [counted(self.n_trials, "trial")]
         if first.key is not None:
             counts.append(labels_in_words(self.words, *self.labels))

@@ -29,7 +29,7 @@ from deciban.models.model import (
     bare_copy,
 )
 from deciban.trials.sources import Batch, TrialFields, TrialSource, in_memory
-from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray, Units, Weights
+from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray, Units, Weights, not_none
 
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
@@ -363,8 +363,11 @@ class ScoreModel(Model):
         found, values = self._require_uncertainty(), np.asarray(scores, np.float64)
         if isinstance(found, JackknifeMaps):
             return found.bounds(llr, lambda model: model.transform(values), level)
-        assert isinstance(found, ParameterCovariance)  # noqa: S101  # there are two
-        return found.bounds(llr, lambda rows: self._slopes_of(values[rows]), level)
+        return self._require_covariance().bounds(llr, lambda rows: self._slopes_of(values[rows]), level)
+
+    def _require_covariance(self) -> ParameterCovariance:
+        found = self._require_uncertainty()
+        return not_none(found if isinstance(found, ParameterCovariance) else None, "covariance")
 
     def _require_uncertainty(self) -> ParameterUncertainty:
         if self.uncertainty_ is None:

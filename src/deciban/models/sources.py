@@ -31,7 +31,7 @@ from deciban.trials.sources import (
     found_in,
 )
 from deciban.trials.speakers import BatchUnits
-from deciban.types import Additive, AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray
+from deciban.types import Additive, AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray, not_none
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
@@ -285,9 +285,8 @@ class LabelledSource(ABC):
 
     def look_by_unit(self, look: Callable[[Batch, TrialUnits], Any]) -> Any:
         """Return the sum of ``look`` over the trials that count, with their units: one pass."""
-        assert self.units is not None  # noqa: S101  # checked by callers
-        step = partial(_with_units, look, self.units)
-        return found_in(self.source, self.engine, self.units.wanted(self._wanted), step)
+        units = not_none(self.units, "units")
+        return found_in(self.source, self.engine, units.wanted(self._wanted), partial(_with_units, look, units))
 
     def passes(self, make: Makes[Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """Return the passes of `Parts` over the training trials that ``make`` returns for each batch."""
@@ -301,8 +300,7 @@ class LabelledSource(ABC):
         if self.units is None or self.batch is None:
             return self, None if self.units is None else self.units.units
         own = self.batch.counting
-        assert own.units is not None  # noqa: S101  # they are those of the batch
-        own = replace(own, units=own.units.only_used())
+        own = replace(own, units=not_none(own.units, "units").only_used())
         return self.on(replace(self.source, partitions=(LoadedPartition(own, self.source.name),))), own.units
 
     def training(self, results: Mapping[str, Plain]) -> Training:
@@ -374,8 +372,7 @@ class SourceTrials(LabelledSource):
 
     def without(self, group: int, n_groups: int) -> SourceTrials:
         """Return the trials without a group of units."""
-        assert self.units is not None  # noqa: S101  # who asks knows them
-        return self.on(self.source.map(partial(_left_out, self.units, group, n_groups)))
+        return self.on(self.source.map(partial(_left_out, not_none(self.units, "units"), group, n_groups)))
 
     @property
     def ranks(self) -> SortedScores:

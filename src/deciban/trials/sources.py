@@ -19,10 +19,11 @@ import numpy as np
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError, Message, naming_trials
 from deciban.memory import bytes_of_row
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit, not_none
 
 if TYPE_CHECKING:  # these modules need Arrow
     from deciban.core.expected import WeightedScores
+    from deciban.core.resampling.units import SpeakersByName
     from deciban.trials.joining.matching import JoinReport
     from deciban.trials.lists import Trials
 
@@ -105,8 +106,11 @@ class Batch:
     @property
     def labels(self) -> AnyArray:
         """The truth, which must have been read."""
-        assert self.truth is not None  # noqa: S101
-        return self.truth
+        return not_none(self.truth, "truth")
+
+    def units_by(self, speakers: SpeakersByName | None) -> TrialUnits:
+        """Return the units, which must have been read, or the speakers by the names of both sides."""
+        return not_none(self.units, "units") if speakers is None else speakers.units_of(not_none(self.names, "names"))
 
     @property
     def float_weight(self) -> FloatArray | None:
@@ -198,10 +202,13 @@ class SourcePartition(ABC):
         The file and the place in it, for messages.
     n_rows : int
         Number of rows that are read; some may not be trials.
+    number : int
+        Index in the source, if it was `numbered`.
     """
 
     name: str
     n_rows: int
+    number: int = 0
 
     @property
     def batch(self) -> Batch | None:
@@ -393,8 +400,7 @@ class TrialSource:
     @property
     def held(self) -> Batch:
         """The trials of a source that must be in memory."""
-        assert self.batch is not None  # noqa: S101
-        return self.batch
+        return not_none(self.batch, "trials in memory")
 
     @property
     def is_at_hand(self) -> bool:

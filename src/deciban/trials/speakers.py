@@ -16,7 +16,7 @@ import numpy as np
 from deciban.core.resampling.unit_counts import groups_of_keys, groups_of_units
 from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, UnlistedUnits, distinct
 from deciban.trials.sources import Batch, SourcePartition, SourcePass, TrialFields
-from deciban.types import IntArray
+from deciban.types import IntArray, not_none
 
 _MOST_WAITING = 1 << 20
 """Number of names and pairs that are collected before duplicates and redundant pairs are removed."""
@@ -38,8 +38,7 @@ class TargetPairs(SourcePass):
         """See `SourcePass.take`."""
         for partition in partitions:
             batch = partition.read(TrialFields((), truth=True, weight=True, names=True)).counting
-            assert batch.names is not None  # noqa: S101  # they were requested
-            enroll, test = batch.names
+            enroll, test = not_none(batch.names, "names")
             links = distinct_links((enroll[batch.labels], test[batch.labels]))
             names = distinct(enroll), distinct(test)
             with self.lock:
@@ -139,8 +138,8 @@ class BatchUnits:
         if not self.are_trials:
             group, own = groups_of_units(self.units.keys, n_groups), self.of(batch)
             return [group[side] for side in own.codes]
-        assert batch.units is not None  # noqa: S101  # they were requested
-        keys = batch.units.keys[batch.units.codes[0]]
+        units = not_none(batch.units, "units")
+        keys = units.keys[units.codes[0]]
         if self.dealt is None:
             return [groups_of_keys(keys, n_groups)]
         place: IntArray = np.searchsorted(self.dealt, keys)
@@ -150,6 +149,5 @@ class BatchUnits:
         """Return the units of trials as indices among all units; one unit per trial if they are not listed."""
         if self.are_trials:
             return TrialUnits.each(len(batch.labels))
-        own = batch.units if self.by_name is None else self.by_name.units_of(batch.names)
-        assert own is not None  # noqa: S101  # they were requested
+        own = batch.units_by(self.by_name)
         return own if own.keys is self.units.keys else own.among(self.units.keys)

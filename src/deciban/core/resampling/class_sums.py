@@ -31,7 +31,7 @@ import numpy as np
 from deciban.core.resampling.clusters import ClassGroups, Spread, StratumWeights, UnitDesign, row_sums
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray
+from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray, not_none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,8 +82,7 @@ class CostBlock:
         """
         key = trials.start, trials.stop
         if key not in self._entries:
-            assert self.units is not None  # noqa: S101  # else trials are units
-            at, codes = self.units.take(trials).entries()
+            at, codes = not_none(self.units, "units").take(trials).entries()
             pair = design.pair_of(self.stratum[trials][at], codes)
             self._entries[key] = (at, *np.unique(pair, return_inverse=True))
         return self._entries[key]
@@ -388,8 +387,8 @@ class GroupedUnits:
     @cached_property
     def group(self) -> IntArray:
         """Group of each unit."""
-        assert self.keys is not None  # noqa: S101  # who asks looked
-        return groups_of_units(self.keys, self.most) if len(self.keys) > self.most else np.arange(len(self.keys))
+        keys = not_none(self.keys, "keys")
+        return groups_of_units(keys, self.most) if len(keys) > self.most else np.arange(len(keys))
 
     @property
     def n_groups(self) -> int:

@@ -519,7 +519,3 @@ def _parts_of(
         together = csr_matrix((ones[:n_groups], np.arange(n_groups), of_runs), shape=(len(of_runs) - 1, n_groups))
         starts = np.flatnonzero(np.diff(bins[first:last], prepend=-1))
         yield _Part(others, hub[groups[own]], together, starts, bins[first:last][starts])
-
-
-assert MOST * _GROUP <= 0xFF  # noqa: S101  # sums of groups are bytes
-assert MOST**2 * _RUN <= 0xFFFF  # noqa: S101  # and those of their products two

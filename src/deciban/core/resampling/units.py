@@ -607,9 +607,8 @@ class SpeakersByName:
         none = np.zeros(0, np.int64)
         return TrialUnits((none, none), self.keys, "speaker", FOUND)
 
-    def units_of(self, sides: tuple[Keys, Keys] | None) -> TrialUnits:
+    def units_of(self, sides: tuple[Keys, Keys]) -> TrialUnits:
         """Return the speakers of trials, given the names of their two sides."""
-        assert sides is not None  # noqa: S101  # they were requested
         codes = [
             codes[np.searchsorted(own, side)] for codes, own, side in zip(self.codes, self.names, sides, strict=True)
         ]

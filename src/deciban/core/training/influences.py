@@ -41,7 +41,7 @@ from deciban.core.training.separation import with_class_weights
 from deciban.core.training.sums import Sums, UnitSums
 from deciban.core.training.trust_region import steep
 from deciban.errors import InputError
-from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray
+from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, not_none
 
 MOST_UNITS = 1000
 """Limit of units for leaving out each one; with more units, a single one changes parameters so little that derivatives
@@ -468,9 +468,8 @@ def slopes(z: FloatArray, is_target: BoolArray, rule: tuple[float, float, float]
     for rows_of, sign, shape in ((~is_target, 1.0, (alpha, beta)), (is_target, -1.0, (beta, alpha))):
         own = z[..., rows_of]
         terms = kernel(*shape)(sign * own.ravel(), 2)
-        assert terms.curvature is not None  # noqa: S101  # both derivatives were asked for
         pull[..., rows_of] = sign * terms.slope.reshape(own.shape)
-        bend[..., rows_of] = terms.curvature.reshape(own.shape)
+        bend[..., rows_of] = not_none(terms.curvature, "curvature").reshape(own.shape)
     return pull, bend
 
 
@@ -581,12 +580,11 @@ class _ClassDerivatives:
 
     def blocks(self, counted: CountedTrials, units: TrialUnits) -> Iterator[tuple[_ClassBlock, TrialUnits]]:
         """Yield blocks of undecided trials with their units."""
-        assert self.basis is not None  # noqa: S101  # who asks has set it
-        _, objective, own = self._open(counted, units)
+        basis, (_, objective, own) = not_none(self.basis, "basis"), self._open(counted, units)
         for rows in objective.blocks():
             features, z, label = objective.combined(self.raw, rows)
             k = len(features)
-            slopes_of_z = np.einsum("kct,kn->cnt", features, self.basis[:k]) + self.basis[k:][:, :, None]
+            slopes_of_z = np.einsum("kct,kn->cnt", features, basis[:k]) + basis[k:][:, :, None]
             yield _ClassBlock(slopes_of_z, z, label, objective.trials.weight(rows)), own.take(rows)
 
 

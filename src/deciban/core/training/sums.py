@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from deciban.core.expected import two_sum
 from deciban.core.training.trust_region import SUSPICIOUS, Derivatives
 from deciban.memory import Cost, rows_that_fit
-from deciban.types import Additive, AnyArray, FloatArray
+from deciban.types import Additive, AnyArray, FloatArray, not_none
 
 
 class Addable(Protocol):
@@ -243,9 +243,8 @@ class TrialObjective(ABC):
         found: SumsUpTo = self.trials.each(partial(self.form.terms, self.raw(parameters), hessian is None))
         with np.errstate(invalid="ignore", over="ignore"):  # infinite values are out of bounds
             value, gradient, own = self.unpacked(found, with_hessian=hessian is None)
-            known = hessian if own is None else own + np.diag(self.penalty)
+            known = not_none(hessian if own is None else own + np.diag(self.penalty), "Hessian")
             value += float(0.5 * self.penalty @ parameters**2) + self.constant
-            assert known is not None  # noqa: S101  # passed, or computed
             gradient = gradient + self.penalty * parameters
         largest = found.largest.high
         return Derivatives(value, gradient, known, float(largest.max()), float(largest.sum()))

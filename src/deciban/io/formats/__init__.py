@@ -38,7 +38,7 @@ from deciban.trials import (
     TrialTable,
 )
 from deciban.trials.frames import check_same_trials
-from deciban.types import ScoreArray, ScoreUnit
+from deciban.types import ScoreArray, ScoreUnit, not_none
 
 ContentKind: TypeAlias = Literal[
     "index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"
@@ -365,8 +365,8 @@ class InputOptions:
 
     def _contradiction(self, unit: ScoreUnit, holds: str, why: str) -> str:
         words = {"nats": "natural logarithms", "log10": "common logarithms (log10)", "lr": "likelihood ratios (lr)"}
-        assert self.unit is not None  # noqa: S101  # otherwise there is no contradiction
-        return f"{holds} {words[unit]} {why}, but you declared {words[self.unit]}: leave {option(self.unit)} out"
+        own = not_none(self.unit, "declared unit")
+        return f"{holds} {words[unit]} {why}, but you declared {words[own]}: leave {option(own)} out"
 
     def system(self, trials: Trials, score: ScoreArray, name: str, header: str | None = None) -> Scores:
         """Return the scores of one system; likelihood ratios are converted to natural logarithms.

@@ -57,7 +57,7 @@ from deciban.io.text.reader import Layout, TextBlocks, lines_of_rows, parse_bloc
 from deciban.io.text.writer import check_names
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Origin, Scores, SegmentQuality, Trials
 from deciban.trials.names import encode
-from deciban.types import BoolArray, IntArray
+from deciban.types import BoolArray, IntArray, not_none
 
 
 def spoof_again_by_source(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
@@ -206,8 +206,7 @@ def read_quality(source: Source, options: InputOptions) -> Contents:  # noqa: AR
 
 def write_quality(contents: Contents, stream: IO[bytes]) -> WrittenContents:
     """Write quality measures of segments."""
-    quality = contents.segment_quality
-    assert quality is not None  # noqa: S101  # the caller checked it
+    quality = not_none(contents.segment_quality, "quality measures of segments")
     check_names(quality.names, "segment", "bosaris-quality", " ", first=True)
     stream.write(b"%d\n" % quality.values.shape[1])
     for name, values in zip(quality.names.to_pylist(), quality.values.tolist(), strict=True):
@@ -254,8 +253,7 @@ def _pairs(source: Source) -> list[tuple[int, list[str]]]:
 
 def write_id_map(contents: Contents, stream: IO[bytes]) -> WrittenContents:
     """Write an id map."""
-    id_map = contents.id_map
-    assert id_map is not None  # noqa: S101  # the caller checked it
+    id_map = not_none(contents.id_map, "id map")
     check_names(id_map.left, "left name", "bosaris-idmap", " ", first=True)
     check_names(id_map.right, "right name", "bosaris-idmap", " ", first=False)
     for left, right in zip(id_map.left.to_pylist(), id_map.right.to_pylist(), strict=True):

@@ -493,8 +493,7 @@ def fields_of(item: Item, format_name: str, of_key: Callable[[Key], tuple[Trials
         grid, scores = matrix_of(item.trials, item.score)
         fields = {"scores": scores, "score_mask": mask_of(grid)}
     else:
-        assert isinstance(item, Index)  # noqa: S101  # the only other kind that can be written
-        grid, _ = item.trials.as_grid()
+        grid, _ = item.trials.as_grid()  # an index
         fields = {"trial_mask": mask_of(grid)}
     return {"row_ids": grid.names[0], "column_ids": grid.names[1]} | fields
 

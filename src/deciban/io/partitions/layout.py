@@ -28,7 +28,7 @@ from deciban.trials.lists import as_text
 from deciban.trials.names import encode
 from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 from deciban.trials.tables import LOG_10, texts_alike
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, not_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,27 +387,27 @@ class RowLayout:
         return found
 
     def _weights(self, table: pa.Table) -> CountArray:
-        assert self.weights is not None  # noqa: S101  # it was requested
-        values = cells.weights_of(cells.plain(table.column(self.weights)), self.weights)
+        column = not_none(self.weights, "column of weights")
+        values = cells.weights_of(cells.plain(table.column(column)), column)
         is_whole = values.sum() <= _LARGEST and np.array_equal(values, np.rint(values))
         return values.astype(np.int64) if is_whole else values
 
     def _quality(self, wanted: Sequence[str], table: pa.Table, _: int) -> dict[str, FloatArray]:
         """Return the measures of rows, NaN for names without measures; ``wanted`` are ``enroll_quality`` and so on."""
-        assert self.quality is not None  # noqa: S101  # it was requested
+        measures = not_none(self.quality, "quality measures")
         trials = Trials.of({side: table.column(column).combine_chunks() for side, column in self.sides.items()})
         found = dict[str, FloatArray]()
         for name in wanted:
             side: Any = name.removesuffix("_quality")
-            found[name], known = self.quality[side].align(trials, side)
+            found[name], known = measures[side].align(trials, side)
             found[name][~known] = np.nan
         return found
 
     def _units(self, table: pa.Table, start: int) -> TrialUnits:
         if self.units is not None:
             return self.units.of(table, start)
-        assert isinstance(self.truth, SpeakersAgree)  # noqa: S101  # it has units
-        return self.truth.who.units(*self.truth.speakers(table))
+        truth = not_none(self.truth if isinstance(self.truth, SpeakersAgree) else None, "speakers")
+        return truth.who.units(*truth.speakers(table))
 
 
 def rows_with(column: pa.ChunkedArray, values: Sequence[str]) -> BoolArray:

@@ -22,7 +22,7 @@ from deciban.io.partitions.units import EachTrial, SpeakerLookup
 from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import TrialSource
-from deciban.types import AnyArray, BoolArray
+from deciban.types import AnyArray, BoolArray, not_none
 
 CELLS = 1 << 20
 """Approximate largest number of cells of a block."""
@@ -168,8 +168,7 @@ class MatrixRows(Rows):
 
     def _column(self, name: str, chosen: BoolArray | None) -> pa.Array:
         if name in PAIR:
-            side, names = PAIR.index(name), self._first.names
-            assert names is not None  # noqa: S101  # otherwise names are not requested
+            side, names = PAIR.index(name), not_none(self._first.names, "names")
             return pa.DictionaryArray.from_arrays(of_numpy(self._places(side, chosen).astype(np.int32)), names[side])
         if name == PLACE:
             return of_numpy(self._places(0, chosen) * self._width + self._places(1, chosen))
@@ -231,10 +230,10 @@ class MatrixRows(Rows):
         return as_scores(values.ravel(), f"{matrix.name}, {self.name}")
 
     def _truth(self, chosen: BoolArray | None) -> AnyArray:
-        assert self.key is not None  # noqa: S101  # otherwise the truth is not requested
-        values = self._rows(self.key)
+        key = not_none(self.key, "key")
+        values = self._rows(key)
         if self.n_classes:
-            return as_labels(values, self.key.name, self.n_classes, self.start)
+            return as_labels(values, key.name, self.n_classes, self.start)
         truth = np.asarray(values == 1)
         return truth.ravel() if chosen is None else truth[chosen]
 

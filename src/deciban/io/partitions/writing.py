@@ -79,10 +79,8 @@ class TableWriter:
             If the disk is full; the message contains the file and ``partition``.
         """
         with _saying(self.name, partition):
-            if self._writer is None:
-                self.schema = table.schema
-                self._writer = self._opened(table.schema)
-            assert self.schema is not None  # noqa: S101  # there was a first table
+            if self.schema is None:
+                self._writer, self.schema = self._opened(table.schema), table.schema
             if table.schema.names != self.schema.names:
                 raise FormatError(
                     f"{partition}: has the columns {', '.join(table.schema.names)}, but earlier parts have "

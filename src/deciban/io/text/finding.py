@@ -278,16 +278,17 @@ class FirstLines:
                 unnamed = len(roles) > 1 and not naming.identity_of(roles) and candidate.derive is None
                 if self.format is None and unnamed:
                     continue
-                if (self.format and self._one_choice(roles)) or _fits(rows, roles, self.options, candidate):
+                if (self.format and self._one_choice(self.format, roles)) or _fits(
+                    rows, roles, self.options, candidate
+                ):
                     layouts[roles] = Layout(candidate, roles, delimiter)
         return list(layouts.values())
 
-    def _one_choice(self, roles: tuple[str, ...]) -> bool:
+    def _one_choice(self, own: TextFormat, roles: tuple[str, ...]) -> bool:
         """Return True if only one line of the format has this number of columns and contains the needed table."""
-        assert self.format is not None  # noqa: S101  # the caller checked it
-        lines = [tuple(line.split()) for line in self.format.lines if len(line.split()) == len(roles)]
+        lines = [tuple(line.split()) for line in own.lines if len(line.split()) == len(roles)]
         need = self.options.need
-        return sum(need is None or _holds(self.format, line, need) for line in lines) == 1
+        return sum(need is None or _holds(own, line, need) for line in lines) == 1
 
 
 def _is_list_of_numbers(rows: Rows) -> bool:

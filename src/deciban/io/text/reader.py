@@ -22,7 +22,7 @@ from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, Te
 from deciban.io.source import BLANKS, clean_text, end_of_lines, numbered_lines, without_comments
 from deciban.io.text import DELIMITERS, NO_NAN, is_number, odd_character, problem_of_score, shortened, split
 from deciban.trials import Origin
-from deciban.types import FloatArray
+from deciban.types import FloatArray, not_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class Layout:
     @property
     def names_compared(self) -> tuple[str, str]:
         """The two compared columns, by their headers or their numbers."""
-        assert self.compared is not None  # noqa: S101  # the caller checked it
-        one, other = (f"column {at + 1}" if self.header is None else self.header[at] for at in self.compared)
+        compared = not_none(self.compared, "compared columns")
+        one, other = (f"column {at + 1}" if self.header is None else self.header[at] for at in compared)
         return one, other
 
 

@@ -16,7 +16,7 @@ from deciban.errors import WARNING, InputError, KeyMismatchError, Message, Missi
 from deciban.trials.joining import Lookup, Renamed, Renaming, near_names
 from deciban.trials.lists import PAIR, ROW, Trials
 from deciban.trials.tables import TrialTable
-from deciban.types import AnyArray, IntArray, ScoreArray
+from deciban.types import AnyArray, IntArray, ScoreArray, not_none
 
 Missing: TypeAlias = Literal["error", "drop"] | float
 Duplicates: TypeAlias = Literal["error", "keep-one"]
@@ -129,8 +129,7 @@ class RefusedTrials:
     @property
     def trials(self) -> Trials:
         """The trials for the message."""
-        assert self.first is not None  # noqa: S101  # n is above 0
-        return self.first
+        return not_none(self.first, "first refused trial")
 
 
 def copies_in(table: TrialTable, copies: IntArray) -> tuple[RefusedTrials, RefusedTrials]:
