@@ -106,8 +106,8 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         from deciban.core.training.linear_training import train_trials  # only needed for training
 
-        form: Any = {"intercept": self._has_offset, "called": self.called}
-        fit = train_trials(data.linear(self._form), *self._rule(), **form)
+        trials, called = data.linear(self._form), self.called
+        fit = train_trials(trials, *self._rule(), intercept=self._has_offset, called=called)
         self._note(fit)
         self.scale_, self.offset_ = float(fit.weights[0]) if self._has_scale else 1.0, fit.offset
         return self._results_of(fit)

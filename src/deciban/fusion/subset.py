@@ -434,8 +434,7 @@ class SubsetFusion(Fusion):
             If there is no fusion for some of these sets.
         """
         occurring, names = occurring_subsets(scores), self.trained_systems
-        how: Any = {"called": lambda own: " + ".join(names[k] for k in own)}
-        require_known(occurring, self.fusions_, self.way_out, **how)
+        require_known(occurring, self.fusions_, self.way_out, called=lambda own: " + ".join(names[k] for k in own))
         lacking = [(subset, len(rows)) for subset, rows in occurring.items() if len(subset) < self.n_systems_]
         return sorted(lacking, key=lambda one: (-len(one[0]), one[0]))
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pyarrow as pa
 
@@ -35,6 +35,14 @@ from deciban.io.text.finding import FirstLines
 from deciban.io.text.reader import Layout, TextBlocks
 from deciban.memory import TIMES_ITS_SIZE, bytes_of_parquet
 from deciban.trials.joining.matching import Duplicates, Missing
+
+
+class InputReading(TypedDict):
+    """Arguments of `recognize` that declare what an input contains."""
+
+    format: str | None
+    columns: Columns | None
+    labels: Mapping[str, str] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -381,8 +382,8 @@ def head_of_all(heads: Sequence[SummaryHead], names: Sequence[str]) -> SummaryHe
             "shard once."
         )
     shards = sorted((shard for one in heads for shard in one.shards), key=lambda one: one.sha256)
-    combined: Any = {name: min(getattr(one, name) for one in heads) for name in ("noun", "source", "log10")}
-    return replace(heads[0], shards=tuple(shards), **combined)
+    noun, source = min(one.noun for one in heads), min(one.source for one in heads)
+    return replace(heads[0], shards=tuple(shards), noun=noun, source=source, log10=all(one.log10 for one in heads))
 
 
 def head_in_words(head: SummaryHead) -> str:
@@ -417,9 +418,10 @@ def _write_rows(tables: Iterable[Columns], target: Any, metadata: Mapping[bytes,
             if file is None:
                 floats = [name for name, values in rows.items() if values.dtype.kind == "f"]
                 others = [name for name in rows if name not in floats]
-                how: Any = {"use_dictionary": others, "column_encoding": dict.fromkeys(floats, "BYTE_STREAM_SPLIT")}
-                how |= {"compression": "zstd", "write_statistics": False, "write_page_checksum": True}
-                file = closing.enter_context(pq.ParquetWriter(target, table.schema, **how))
+                write = partial(pq.ParquetWriter, compression="zstd", write_statistics=False, write_page_checksum=True)
+                encoding = dict.fromkeys(floats, "BYTE_STREAM_SPLIT")
+                opened = write(target, table.schema, use_dictionary=others, column_encoding=encoding)
+                file = closing.enter_context(opened)
             file.write_table(table, row_group_size=max(len(table), 1))
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import accumulate, islice
 from operator import add
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,7 @@ from deciban.io.partitions.writing import (
     plain_text_files,
 )
 from deciban.io.reader import read_contents, read_renaming, text_faults
-from deciban.io.recognition import is_stream, memory_of, readable_as, recognize
+from deciban.io.recognition import InputReading, is_stream, memory_of, readable_as, recognize
 from deciban.io.source import require_one_stream
 from deciban.memory import bytes_of_joined, memory_error, memory_for_trials, rows_that_fit
 from deciban.trials import Index, Origin, Trials
@@ -45,7 +45,13 @@ SHOWN = 5
 """Number of trials that are shown for each fault."""
 
 
-def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, Mapping[str, Any]]], memory: str | int | None) -> bool:
+class _Input(NamedTuple):
+    path: PathLike
+    need: ContentKind
+    given: InputReading
+
+
+def are_readable(inputs: Sequence[_Input], memory: str | int | None) -> bool:
     """Return True if inputs can be read in batches.
 
     Raises
@@ -163,7 +169,7 @@ class ListedNames:
     def __init__(
         self,
         source: PathLike,
-        given: Mapping[str, Any],
+        given: InputReading,
         need: ContentKind,
         rename: Callable[[Trials], Renamed] | None,
         room: Room,
@@ -173,13 +179,13 @@ class ListedNames:
         first: Contents | None = None
         with ExitStack() as closing:
             if room is None:
-                batches: Any = [(self.name, read_contents(source, need=need, **given))]
+                batches: Iterable[tuple[str, Contents]] = [(self.name, read_contents(source, need=need, **given))]
             else:
                 path = room[0] / f"{need}.parquet"
                 writer = closing.enter_context(TableWriter(path, self.name))
                 batches = contents_in_batches(source, need, room[1] / 2, unit=None, **given)
             for name, contents in batches:
-                first, trials = first or contents, contents.index.trials
+                first, trials = first or contents, not_none(contents.index, "index").trials
                 named = Renamed(trials) if rename is None else rename(trials)
                 self.n_changed += named.n_changed
                 self._origins.append(trials.origin)
@@ -336,14 +342,14 @@ def validate(
     """
     require_one_stream([submission, trials])
     renaming = read_renaming(ids)
-    given: Any = {"format": format, "columns": columns, "labels": labels}
-    listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
+    given: InputReading = {"format": format, "columns": columns, "labels": labels}
+    listing: InputReading = {"format": trials_format, "columns": trials_columns, "labels": labels}
     room: Room = None
     kinds = () if is_stream(submission) else readable_as(submission, ("scores", "class-scores"), **given)
     need: ContentKind = "class-scores" if kinds == ("class-scores",) else "scores"
     with ExitStack() as stack:
-        needed: Any = [(trials, "index", listing), (submission, need, given)]
-        if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(needed, memory):
+        inputs = _Input(trials, "index", listing), _Input(submission, need, given)
+        if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(inputs, memory):
             folder = ScratchFolder()
             stack.callback(folder.remove)
             room = folder.path, memory_for_trials(memory)

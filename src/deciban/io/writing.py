@@ -7,8 +7,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import starmap, zip_longest
 from operator import add
 from pathlib import Path
@@ -38,7 +39,7 @@ from deciban.io.formats import (
     require,
 )
 from deciban.io.reader import read_contents, read_input
-from deciban.io.recognition import memory_of
+from deciban.io.recognition import InputReading, memory_of
 from deciban.io.source import CODECS, codec_for, files_of, require_one_stream, unpacked_name
 from deciban.io.text.writer import write_text
 from deciban.io.units import (
@@ -56,7 +57,7 @@ from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts
 from deciban.trials.joining.matching import match
 from deciban.trials.lists import ROW
-from deciban.types import not_none
+from deciban.types import ScoreUnit, not_none
 
 
 def refuse_overwriting(
@@ -379,16 +380,16 @@ def convert(
     refuse_overwriting([target], [source, key], made=target)
     # A format for detection llrs converts the scores itself.
     class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
-    units: Any = {"probabilities": probabilities, "detection_llr": detection_llr, "write_as": class_unit, "lr": lr}
-    read = _Read(what, units | {"negate": negate})
-    given: Any = {"format": format, "columns": columns, "labels": labels, "unit": unit}
+    convert_as = partial(in_other_units, detection_llr=detection_llr, write_as=class_unit, lr=lr, negate=negate)
+    read = _Read(what, partial(convert_as, probabilities=probabilities), probabilities is not None)
+    given: InputReading = {"format": format, "columns": columns, "labels": labels}
     if memory_of([source]) > memory_for_trials(memory):
         reason = _needs_all(source, target, to, what, key, given)
         if not reason:
-            return _in_batches(source, target, read, given, memory_for_trials(memory) / 2)
+            return _in_batches(source, target, read, given, unit, memory_for_trials(memory) / 2)
         if memory is not None:
             raise memory_error(f"memory: {display_name(source)} does not fit in memory, and {reason}")
-    found = read_input(source, need=what, **given).contents
+    found = read_input(source, need=what, unit=unit, **given).contents
     contents = read.add(found)
     messages = list(read.messages(found.origin.name))
     needed: list[ContentKind] = [] if what is None else [what]
@@ -411,8 +412,10 @@ class _Read:
     ----------
     what : str, optional
         As in `convert`.
-    units : mapping
-        Arguments of `in_other_units`.
+    converted : function
+        `in_other_units` with its options.
+    are_probabilities : bool
+        True if the scores are probabilities.
     first : Contents or None
         The first batch.
     n_trials : int
@@ -428,7 +431,8 @@ class _Read:
     """
 
     what: ContentKind | None
-    units: Mapping[str, Any]
+    converted: Callable[[Contents], tuple[Contents, list[Message]]]
+    are_probabilities: bool
     first: Contents | None = None
     n_trials: int = 0
     labels: list[int] = field(default_factory=lambda: [0, 0])
@@ -440,7 +444,7 @@ class _Read:
     def add(self, contents: Contents) -> Contents:
         """Return the contents to write for a batch, in the units to write."""
         chosen = contents if self.what is None else only(contents, self.what)
-        made, told = in_other_units(chosen, **self.units)
+        made, told = self.converted(chosen)
         self.first = self.first or chosen
         self.n_trials += 0 if chosen.index is None else len(chosen.index)
         if chosen.key is not None:
@@ -449,7 +453,7 @@ class _Read:
         self.words |= chosen.words
         self.notes |= dict.fromkeys(chosen.notes)
         self.told |= dict.fromkeys(one for one in told if not one.origin)
-        if self.units["probabilities"] is not None:
+        if self.are_probabilities:
             classes = made.class_scores
             own = [n_infinite(one.score) for one in (made.systems if classes is None else (classes,))]
             self.n_certain = list(starmap(add, zip_longest(self.n_certain, own, fillvalue=0)))
@@ -471,7 +475,12 @@ class _Read:
 
 
 def _needs_all(
-    source: PathLike, target: PathLike, to: str | None, what: ContentKind | None, key: PathLike | None, given: Any
+    source: PathLike,
+    target: PathLike,
+    to: str | None,
+    what: ContentKind | None,
+    key: PathLike | None,
+    given: InputReading,
 ) -> str:
     """Return the reason why a file must be read as a whole; empty if it can be read in batches."""
     from deciban.io.partitions.files import table_files  # not needed for most files, which fit in memory
@@ -487,14 +496,16 @@ def _needs_all(
     return ""
 
 
-def _in_batches(source: PathLike, target: PathLike, read: _Read, given: Any, memory: float) -> tuple[Message, ...]:
+def _in_batches(
+    source: PathLike, target: PathLike, read: _Read, given: InputReading, unit: ScoreUnit | None, memory: float
+) -> tuple[Message, ...]:
     """Write batches of a file as Parquet."""
     from deciban.io.columns.columnar import table_of, written_of
     from deciban.io.partitions.writing import TableWriter, contents_in_batches
 
     left: list[Message] | None = None
     with atomic_write(target) as stream, TableWriter(stream, target_name(target)) as writer:
-        for name, contents in contents_in_batches(source, read.what, memory, **given):
+        for name, contents in contents_in_batches(source, read.what, memory, unit=unit, **given):
             made = read.add(contents)
             table = table_of(made)
             if left is None:

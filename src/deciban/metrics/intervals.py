@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ from deciban.types import ByValue, CountArray, FloatArray, ScoreArray, Units, We
 
 @dataclass(frozen=True, slots=True)
 class _MeanMetric:
-    metric: Callable[..., Any]
+    metric: Callable[..., float | FloatArray]
     costs: Callable[..., FloatArray]
     """Function of `LinearCosts`, the effective numbers of units, and arguments of the metric; returns costs of score
     bins."""
@@ -50,7 +50,7 @@ def _crossing_weights(of: linearised.LinearCosts, n_units: tuple[int, int], rati
     return linearised.crossing_weights(ratio, linearised.crossing_slopes(of.rocch, ratio, n_units)[1])
 
 
-def _dcf_weights(_: linearised.LinearCosts, __: Any, **point: float) -> tuple[float, float]:
+def _dcf_weights(_: linearised.LinearCosts, __: object, **point: float) -> tuple[float, float]:
     return linearised.dcf_weights(_odds(**point))
 
 
@@ -131,11 +131,11 @@ def interval(
     (0.4, 0.1616, 1.1072)
     """
     level, known = checked_level(level), _known(metric, at)
-    of_weights: Any = {"tar_weights": tar_weights, "non_weights": non_weights}
-    value = float(known.metric(tar, non, **of_weights, **at))
+    value = float(known.metric(tar, non, tar_weights=tar_weights, non_weights=non_weights, **at))
     if not math.isfinite(value):
         raise InputError(f"metric: {metric} is {value}; it has no interval.")
-    ranks, names = SortedScores(tar, non, **of_weights), ("tar_units", "non_units")
+    ranks = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    names = ("tar_units", "non_units")
     units = together(list(zip((tar_units, non_units), names, strict=True)))
     of_point = {name: at[name] for name in ("p_target", "c_miss", "c_fa") if name in at}
     wanted = [-_odds(**of_point)] if "p_target" in at else []
@@ -165,8 +165,8 @@ def interval(
     for kind, weight in enumerate(() if known.weights is None else known.weights(costs, n_units, **at)):
         mean = float(counts[kind].mean(of_bins[kind]))
         rates.append(ClassRate(kind, weight, min(mean / weight, 1.0) if weight else 0.0))
-    of_scale: Any = {"scale": known.scale, "limits": known.limits, "is_mean": not metric.startswith("min_")}
-    return variances.estimate(metric, value, rates, **of_scale).interval(level)
+    estimate = partial(variances.estimate, is_mean=not metric.startswith("min_"))
+    return estimate(metric, value, rates, scale=known.scale, limits=known.limits).interval(level)
 
 
 def _influences(counts: UnitCounts, costs: FloatArray) -> FloatArray:

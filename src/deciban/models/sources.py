@@ -470,8 +470,8 @@ class SourceClasses(LabelledSource):
         self._require(np.flatnonzero(counts))
 
     def _require(self, label: IntArray, weight: CountArray | None = None) -> None:
-        about: Any = {"weights": weight, "needed": self.prior > 0.0, "classes": self.classes}
-        _validate_classes.all_classes(label, self.n_classes, **about)
+        needed, classes = self.prior > 0.0, self.classes
+        _validate_classes.all_classes(label, self.n_classes, weights=weight, needed=needed, classes=classes)
 
     def on(self, source: TrialSource) -> Self:
         """Return the same training task on other trials; see `LabelledSource.on`."""
@@ -482,9 +482,9 @@ class SourceClasses(LabelledSource):
         """Trials that count in training: `CountedTrials`, or `PartsOfClassTrials` if they are read in passes."""
         if self.batch is not None:
             return _counted(self.prior, self.classes, self.batch)[0]
-        about: Any = {"is_possible": self.prior > 0.0, "names": self.classes, "memory": self.memory}
-        passes = self.passes(partial(_counted, self.prior, self.classes))
-        return PartsOfClassTrials(*passes, prior=self.prior[self.prior > 0.0], **about)
+        is_possible, names, memory = self.prior > 0.0, self.classes, self.memory
+        passes, prior = self.passes(partial(_counted, self.prior, names)), self.prior[is_possible]
+        return PartsOfClassTrials(*passes, prior=prior, is_possible=is_possible, names=names, memory=memory)
 
     @property
     def amounts(self) -> FloatArray:

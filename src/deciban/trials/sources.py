@@ -203,12 +203,12 @@ class SourcePartition(ABC):
     n_rows : int
         Number of rows that are read; some may not be trials.
     number : int
-        Index in the source, if it was `numbered`.
+        Index in the source, only if it was `numbered`.
     """
 
     name: str
     n_rows: int
-    number: int = 0
+    number: int
 
     @property
     def batch(self) -> Batch | None:

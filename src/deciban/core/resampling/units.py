@@ -233,7 +233,7 @@ def units_of_classes(
     InputError
         If the units of one class are missing, or their number differs from the trials.
     """
-    given: Any = {f"tar_{noun}s": tar_units, f"non_{noun}s": non_units}
+    given = {f"tar_{noun}s": tar_units, f"non_{noun}s": non_units}
     missing = [name for name, one in given.items() if one is None]
     if len(missing) == 2:
         return None

@@ -276,8 +276,8 @@ class TableRules:
             columns = [*columns, cells.same_names(one, other, pair)]
             roles, headers = [*roles, "label"], [*headers, "label"]
         system = self.options.name or "system"
-        how: Any = {"origin": origin, "system": system, "options": self.options, "classes": self.classes}
-        contents = cells.assemble(columns, roles, headers, **how)
+        assemble = partial(cells.assemble, origin=origin, system=system, options=self.options, classes=self.classes)
+        contents = assemble(columns, roles, headers)
         if description(self.table.schema).get("is_from_lr") is True:
             contents = replace(contents, systems=tuple(replace(one, is_from_lr=True) for one in contents.systems))
         if self.classes is not None and "class" in roles and contents.index is not None:

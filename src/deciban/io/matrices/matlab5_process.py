@@ -11,6 +11,8 @@ import json
 import os
 import sys
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,8 +89,8 @@ def main() -> None:
     there = [name for name in known if name in names]
     chosen = [wanted] if wanted in there else there if len(there) == 1 else []
     values: dict[str, Any] = {"": names}
-    how: Any = {"mat_dtype": True, "chars_as_strings": False, "uint16_codec": "units"}
-    for name, struct in loadmat(path, variable_names=chosen, **how).items() if chosen else ():
+    load: Callable[..., dict[str, Any]] = partial(loadmat, mat_dtype=True, chars_as_strings=False)
+    for name, struct in load(path, variable_names=chosen, uint16_codec="units").items() if chosen else ():
         if name == chosen[0] and (struct.dtype.names is None or struct.size != 1):
             raise ValueError(f"the variable {name} must be a single struct: struct({name})")
         if name == chosen[0]:

@@ -199,8 +199,8 @@ def opened_parquet(given: str | Source, text: Sequence[str] = ()) -> Any:
 
     opened = given if isinstance(given, str) else given.seekable()
     path = os.fspath(opened) if isinstance(opened, Path) else opened
-    how: Any = {"buffer_size": _BUFFER, "pre_buffer": False}  # otherwise all data stay in memory
-    return pq.ParquetFile(path, read_dictionary=list(text), page_checksum_verification=True, **how)
+    opens = partial(pq.ParquetFile, buffer_size=_BUFFER, pre_buffer=False)  # otherwise all data stay in memory
+    return opens(path, read_dictionary=list(text), page_checksum_verification=True)
 
 
 def opened_arrow(given: str | Source, columns: Sequence[str] | None = None, *, mapped: bool = False) -> Any:
@@ -408,10 +408,9 @@ def _opened(file: TableFile, *, at_once: bool) -> tuple[pa.Schema, list[FileRows
     if given is not None or (source.kind == "Arrow" and not source.head.startswith(b"ARROW1")):
         counts, given, size = [sum(counts)], source, source.size
     part = "row group" if source.kind == "Parquet" else "batch"
-    about: Any = {"kind": source.kind, "n_bytes": size, "partition": file.partition, "text": text}
-    about |= {"given": given, "is_mapped": not at_once}
+    about = source.kind, size, file.partition, text, given, not at_once
     return schema, [
-        FileRows(full_path(file.path), at, f"{source.name}, {part} {at}", n_rows, stamp, **about)
+        FileRows(full_path(file.path), at, f"{source.name}, {part} {at}", n_rows, stamp, *about)
         for at, n_rows in enumerate(counts)
         if n_rows
     ]

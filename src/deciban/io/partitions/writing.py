@@ -8,14 +8,14 @@ import math
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Self, TypeVar
+from typing import IO, Any, Self, TypeVar, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +30,7 @@ from deciban.io.formats import BinaryFormat, ContentKind, Contents, InputOptions
 from deciban.io.partitions.files import TableFile, is_columnar, open_files, table_files
 from deciban.io.partitions.meaning import BatchReading
 from deciban.io.reader import lines_again, name_of_both, read_input
-from deciban.io.recognition import OpenedFile, Recognized, is_stream, recognize
+from deciban.io.recognition import InputReading, OpenedFile, Recognized, is_stream, recognize
 from deciban.io.source import Source, TwoFiles, as_file
 from deciban.io.text import reader
 from deciban.io.text.reader import TextBlocks, parse_blocks
@@ -448,19 +448,23 @@ def _settled(contents: Contents, vocabulary: Vocabulary) -> Vocabulary:
     return Vocabulary({word.casefold(): means for word, means in words.items()}, folded=True)
 
 
-def is_readable_in_batches(path: Path, need: ContentKind | None, given: Mapping[str, Any]) -> bool:
+def is_readable_in_batches(path: Path, need: ContentKind | None, given: InputReading) -> bool:
     """Return True if batches of the file can be read without knowing the rest of it."""
     if is_columnar(path):
         return True
-    asked = {name: given[name] for name in ("format", "columns", "labels")}
-    opened = recognize(path, **asked).files[0]
+    opened = recognize(path, **given).files[0]
     if isinstance(opened.asked, BinaryFormat) or opened.source.is_binary:
         return False
     return "class" not in opened.layout(need).roles
 
 
 def contents_in_batches(
-    source: PathLike, need: ContentKind | None, memory: float, *, unit: ScoreUnit | None = None, **given: Any
+    source: PathLike,
+    need: ContentKind | None,
+    memory: float,
+    *,
+    unit: ScoreUnit | None = None,
+    **given: Unpack[InputReading],
 ) -> Iterator[tuple[str, Contents]]:
     """Yield the contents of files in batches.
 
@@ -508,7 +512,7 @@ def contents_in_batches(
             yield f"{found.source.name}, lines after {line:,}", contents
 
 
-def plain_text_files(files: Sequence[TableFile], **given: Any) -> Iterator[OpenedFile]:
+def plain_text_files(files: Sequence[TableFile], **given: Unpack[InputReading]) -> Iterator[OpenedFile]:
     """Yield text files, decompressed while they are used."""
     folder = ScratchFolder()
     try:
