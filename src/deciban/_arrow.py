@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from deciban.types import AnyArray, BoolArray
+from deciban.types import AnyArray, BoolArray, Foreign
 
 
 class _Late:
@@ -22,13 +21,13 @@ class _Late:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         value = getattr(importlib.import_module(self._name), name)
         setattr(self, name, value)
         return value
 
 
-compute: Any = _Late("pyarrow.compute")
+compute: Foreign = _Late("pyarrow.compute")
 """pyarrow.compute. Its import takes a tenth of the time of a small evaluation, which does not need it."""
 
 

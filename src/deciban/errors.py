@@ -14,7 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+
+if TYPE_CHECKING:
+    from deciban.types import IntArray
 
 
 class DecibanError(Exception):
@@ -92,7 +95,7 @@ def either(python: str, command: str) -> str:
     return command if _COMMANDS else python
 
 
-def option(*names: str, **values: Any) -> str:
+def option(*names: str, **values: object) -> str:
     """Return how the user writes arguments: in Python as keywords, on the command line as options.
 
     Parameters
@@ -119,13 +122,13 @@ def option(*names: str, **values: Any) -> str:
     return ", ".join([*names, *(f"{name}={_in_python(value)}" for name, value in values.items())])
 
 
-def _in_python(value: Any) -> str:
+def _in_python(value: object) -> str:
     if value is ... or isinstance(value, bool) or value in ("COLUMN", "FILE", "PRIOR"):
         return "..." if value is ... else str(value)
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _option(name: str, value: Any = ...) -> str:
+def _option(name: str, value: object = ...) -> str:
     """Return an option of the command line with its value."""
     words = f"--{'no-' if value is False else ''}{_OPTIONS.get(name, name).replace('_', '-')}"
     if value is ... or isinstance(value, bool):
@@ -153,7 +156,7 @@ class TrialError(InputError):
     def __str__(self) -> str:
         return f"{self.before}at index {self.index}{self.after}"
 
-    def among(self, rows: Any, *, before: str = "", after: str = "") -> TrialError:
+    def among(self, rows: Sequence[int] | IntArray, *, before: str = "", after: str = "") -> TrialError:
         """Return the error for trials that are these rows of a larger set, with more text.
 
         >>> str(TrialError("bad trials, the first ", 1, ".").among([4, 7], before="Fold 2: "))

@@ -28,6 +28,15 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 
 AnyArray: TypeAlias = NDArray[Any]
 
+Tensor: TypeAlias = Any
+"""An array of NumPy or of another library with the array API: PyTorch, JAX, CuPy."""
+
+Foreign: TypeAlias = Any
+"""An object or module of a library without types: h5py, zarr, onnx, Dask, numba, scikit-learn, an array API."""
+
+Json: TypeAlias = Any
+"""A value of a JSON or TOML file: text, a number, a list or a mapping of names to values."""
+
 Progress: TypeAlias = Callable[[str], None]
 
 Weights: TypeAlias = ArrayLike | None
@@ -41,6 +50,15 @@ Priors: TypeAlias = ArrayLike | None
 
 Names: TypeAlias = Sequence[str] | None
 """Names of the classes, or None if they are only numbered."""
+
+Frame: TypeAlias = Any
+"""A data frame of pandas, polars or Arrow, or a mapping of columns: none of these packages must be installed."""
+
+OptionValue: TypeAlias = Any
+"""Value of an option that is handed on as it is, to the function that checks it."""
+
+DrawingValue: TypeAlias = Any
+"""Value of an argument or a property that matplotlib gets as it is."""
 
 Axis: TypeAlias = Literal["nats", "log10"]
 """Unit in which plots and tables write log-likelihood ratios."""

@@ -99,7 +99,7 @@ class Vocabulary:
         """
         if labels is None:
             return cls({**dict.fromkeys(_TARGET, True), **dict.fromkeys(_NONTARGET, False)}, folded=True)
-        words: Any = labels
+        words: object = labels
         if not isinstance(words, Mapping) or not all(isinstance(one, str) for one in words.values()):
             raise InputError(
                 f"labels: got {words!r}. Pass a mapping of words: {{'target': 'tgt', 'nontarget': 'imp'}}."

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_s
 from deciban.models.score_model import Calibrator, outcome, results_of
 from deciban.models.sources import SourceClasses
 from deciban.trials.sources import Batch, SourcePartition, TrialFields
-from deciban.types import CountArray, FloatArray, Priors, ScoreArray
+from deciban.types import CountArray, FloatArray, Json, Priors, ScoreArray
 
 _SAYS_NOTHING = (
     "loglik: all {:,} trials have the same scores, up to a constant per trial. Constant scores "
@@ -96,7 +96,7 @@ class MulticlassCalibrator(ClassMap):
     no_errors = ""
     _has_scale: ClassVar[bool] = True
     _has_offset: ClassVar[bool] = True
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         "classes": NAMES,
         "scale": {"type": "number", "minimum": 0},
         "offset": VECTOR,
@@ -107,7 +107,7 @@ class MulticlassCalibrator(ClassMap):
         self.ridge = ridge
         self._ridge()
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceClasses) -> Mapping[str, Plain]:
         ridge, scale, offset = self._ridge(), self._has_scale, self._has_offset
         if scale and (n_alike := data.counted.n_alike):
             raise InputError(_SAYS_NOTHING.format(n_alike))
@@ -132,7 +132,7 @@ class MulticlassCalibrator(ClassMap):
         self.scale_, self.offset_, self.objective_ = float(fit.weights[0]), fit.offsets, fit.objective
         return results
 
-    def _without_scale(self, data: Any, reason: str) -> Mapping[str, Plain]:
+    def _without_scale(self, data: SourceClasses, reason: str) -> Mapping[str, Plain]:
         """Set the optimum for a scale at its limit 0: posteriors equal the prior, so no offset helps."""
         warn(f"{type(self).__name__}: the best non-negative scale is 0: {reason}.")
         possible = data.prior[data.prior > 0.0]
@@ -181,7 +181,7 @@ class MulticlassScaleCalibrator(MulticlassCalibrator):
 
     kind: ClassVar[str] = "multiclass-scale"
     _has_offset: ClassVar[bool] = False
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         **MulticlassCalibrator.parameter_schema,
         "offset": {**VECTOR, "items": {"const": 0}},
     }
@@ -210,13 +210,13 @@ class MulticlassShiftCalibrator(MulticlassCalibrator):
 
     kind: ClassVar[str] = "multiclass-shift"
     _has_scale: ClassVar[bool] = False
-    parameter_schema: ClassVar[dict[str, Any]] = {**MulticlassCalibrator.parameter_schema, "scale": {"const": 1}}
+    parameter_schema: ClassVar[Mapping[str, object]] = {**MulticlassCalibrator.parameter_schema, "scale": {"const": 1}}
 
     def __init__(self, *, prior: Priors = None) -> None:
         super().__init__(prior=prior)
 
 
-def _falls(data: Any) -> bool:
+def _falls(data: SourceClasses) -> bool:
     """Return True if the objective falls with the scale at 0; it is convex, so otherwise scale 0 is best."""
     sums, prior = data.look(partial(_slopes, data.prior)).total, data.prior
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -255,9 +255,9 @@ class _Transformation(ClassMap):
         words = "A penalty is finite and at least 0"
         return self._ridge(), _validate.in_range(self.toward_calibration, "toward_calibration", 0.0, 1e300, words)
 
-    def _transformed(self, data: Any, *, is_diagonal: bool) -> TransformFit:
+    def _transformed(self, data: SourceClasses, *, is_diagonal: bool) -> TransformFit:
         ridge, toward_calibration = self._penalties()
-        how: dict[str, Any] = {"ridge": ridge, "toward_calibration": toward_calibration, "is_diagonal": is_diagonal}
+        how: dict[str, Json] = {"ridge": ridge, "toward_calibration": toward_calibration, "is_diagonal": is_diagonal}
         if not data.prior.all():
             raise InputError(
                 f"prior: class {int(np.argmin(data.prior))} has prior 0, but this transformation needs positive priors "
@@ -311,9 +311,9 @@ class ClassScaleTransformation(_Transformation):
     """
 
     kind: ClassVar[str] = "class-scale"
-    parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "scale": VECTOR, "offset": VECTOR}
+    parameter_schema: ClassVar[Mapping[str, object]] = {"classes": NAMES, "scale": VECTOR, "offset": VECTOR}
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceClasses) -> Mapping[str, Plain]:
         fit = self._transformed(data, is_diagonal=True)
         scale = np.diag(fit.matrix).copy()
         if np.any(scale <= 0.0):
@@ -333,7 +333,7 @@ class ClassScaleTransformation(_Transformation):
         refuse_overflow(far)
         return mapped
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set names, scales and offsets from a file."""
         if len(parameters["scale"]) != len(parameters["offset"]):
             raise InputError("scale and offset have different lengths.")
@@ -395,9 +395,9 @@ class MatrixTransformation(_Transformation):
     """
 
     kind: ClassVar[str] = "class-matrix"
-    parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "matrix": MATRIX, "offset": VECTOR}
+    parameter_schema: ClassVar[Mapping[str, object]] = {"classes": NAMES, "matrix": MATRIX, "offset": VECTOR}
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceClasses) -> Mapping[str, Plain]:
         if data.n_classes > _MOST_CLASSES:
             raise InputError(
                 f"loglik: {data.n_classes} classes; a full matrix is trained for at most {_MOST_CLASSES}. Use "
@@ -419,7 +419,7 @@ class MatrixTransformation(_Transformation):
         refuse_overflow(overflown(loglik, mapped))
         return mapped
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set names, matrix and offsets from a file."""
         require_square(parameters["matrix"], len(parameters["offset"]), "matrix")
         super().set_parameters(parameters)
@@ -477,7 +477,7 @@ def _require_finite(loglik: ScoreArray, weight: CountArray | None = None) -> Non
     _validate.refuse_trials(np.asarray(infinite if weight is None else infinite & (weight > 0)), words, way)
 
 
-def _schema_of(calibrator: type[Calibrator]) -> dict[str, Any]:
+def _schema_of(calibrator: type[Calibrator]) -> dict[str, Json]:
     """Return the schema of parameters in a file: names of classes, and the parameters of each detector."""
     own = calibrator.parameter_schema
     detector = {"type": "object", "properties": own, "required": list(own), "additionalProperties": False}
@@ -502,7 +502,7 @@ class _Detectors(ClassMap):
     def _said(self) -> str:
         """Return the result of training, in words."""
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceClasses) -> Mapping[str, Plain]:
         detectors = [self._detector(float(p)) for p in data.prior]
         for k, one in enumerate(detectors):
             one.warning_name = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}"
@@ -548,11 +548,11 @@ class _Detectors(ClassMap):
         """Calibrators of each class against the rest, by class name."""
         return dict(zip(self.counted, self.detectors_, strict=True))
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """Return names of the classes, and the parameters of each detector."""
         return {**super().parameters(), "detectors": [detector.parameters() for detector in self.detectors_]}
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set names and parameters from a file."""
         detectors = [self._detector(0.5) for _ in parameters["detectors"]]  # already trained: the prior is not needed
         for detector, values in zip(detectors, parameters["detectors"], strict=True):
@@ -609,7 +609,7 @@ class DetectionPavTransformation(_Detectors):
     """
 
     kind: ClassVar[str] = "detection-pav"
-    parameter_schema: ClassVar[dict[str, Any]] = _schema_of(PavCalibrator)
+    parameter_schema: ClassVar[Mapping[str, object]] = _schema_of(PavCalibrator)
     detectors_: list[PavCalibrator]  # type: ignore[assignment]  # of one kind
 
     def __init__(
@@ -675,7 +675,7 @@ class DetectionAffineTransformation(_Detectors):
     """
 
     kind: ClassVar[str] = "detection-affine"
-    parameter_schema: ClassVar[dict[str, Any]] = _schema_of(AffineCalibrator)
+    parameter_schema: ClassVar[Mapping[str, object]] = _schema_of(AffineCalibrator)
     detectors_: list[AffineCalibrator]  # type: ignore[assignment]  # of one kind
 
     def __init__(self, *, prior: Priors = None, ridge: float = 0.0) -> None:
@@ -702,7 +702,7 @@ def _train(data: SourceClasses, detectors: Sequence[Calibrator]) -> float:
     from deciban.multiclass.tables import mixed  # only needed here
 
     prior, amounts = data.prior, data.look(partial(_amounts, data.n_classes)).total
-    about: dict[str, Any] = {"classes": (), "has_weights": True, "is_double": True}
+    about: dict[str, Json] = {"classes": (), "has_weights": True, "is_double": True}
     llrs = data.source.map(partial(_detection_llrs, prior), has_units=False, are_units=False)  # computed once in memory
     for k, (detector, share) in enumerate(zip(detectors, _shares(amounts, prior), strict=True)):
         about["systems"] = llrs.classes[k : k + 1]

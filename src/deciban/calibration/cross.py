@@ -330,7 +330,7 @@ class SourceParts:
 
     @classmethod
     def in_memory(
-        cls, source: TrialSource, n_folds: Any, *, groups: ArrayLike | Sequence[ArrayLike] | None = None, seed: Any = 0
+        cls, source: TrialSource, n_folds: int, *, groups: ArrayLike | Sequence[ArrayLike] | None = None, seed: int = 0
     ) -> Self:
         """Assign folds to the trials of one batch, as in `cross_validated`.
 

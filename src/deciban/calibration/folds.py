@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from deciban.core.resampling.units import mixed_bits
 from deciban.errors import InputError
 from deciban.models.score_model import ARGUMENTS
 from deciban.trials import sources
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray, not_none
+from deciban.types import AnyArray, CountArray, FloatArray, Foreign, IntArray, not_none
 
 
 def folds_of(
@@ -27,8 +27,8 @@ def folds_of(
     weight: CountArray | None,
     groups: ArrayLike | Sequence[ArrayLike] | None,
     *,
-    n_folds: Any,
-    seed: Any,
+    n_folds: object,
+    seed: object,
 ) -> IntArray:
     """Return the fold of every trial, by its groups or (without groups) by itself.
 
@@ -225,7 +225,7 @@ def words_of(low: int, high: int, n_folds: int) -> str:
 
 
 def _by_group(
-    names: Any, folds: IntArray, partition: sources.SourcePartition, wanted: sources.TrialFields
+    names: Foreign, folds: IntArray, partition: sources.SourcePartition, wanted: sources.TrialFields
 ) -> sources.Batch:
     """Read trials with the folds of their groups, one for each side; ``names`` is a pyarrow array of all groups."""
     if not wanted.folds:
@@ -314,7 +314,7 @@ class GroupShares:
         See `deciban.core.ranks.counts.summed_by_code`; exact, for any partitions in any order.
     """
 
-    names: Any
+    names: Foreign
     sums: tuple[IntArray, int]
     totals: tuple[IntArray, int]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,10 @@ from deciban.models.multiclass import NAMES, ClassModel
 from deciban.models.score_model import outcome
 from deciban.multiclass.tables import ScoredClasses, entropy, mixed, surprises
 from deciban.trials.sources import Batch
-from deciban.types import Additive, FloatArray, FloatPair, IntArray, Names, Priors, ScoreArray, Units, Weights
+from deciban.types import Additive, FloatArray, FloatPair, IntArray, Json, Names, Priors, ScoreArray, Units, Weights
+
+if TYPE_CHECKING:
+    from deciban.models.sources import SourceClasses
 
 _BLOCK = 1 << 17
 """Numbers in a block of features."""
@@ -331,7 +334,7 @@ class GaussianBackend(ClassModel):
 
     kind: ClassVar[str] = "gaussian-backend"
     fit_call = "fit(features, label)"
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         "classes": NAMES,
         "mean": {**_ROWS, "minItems": 2},
         "covariance": {"type": "array", "items": _ROWS, "minItems": 1},
@@ -406,7 +409,7 @@ class GaussianBackend(ClassModel):
         _require_finite(table)
         return table
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceClasses) -> Mapping[str, Plain]:
         share = self._share()
         ranges: FeatureRanges = data.look(partial(_ranges, data.n_classes))
         _require_trials(ranges.counts, data.classes)
@@ -448,7 +451,7 @@ class GaussianBackend(ClassModel):
             raise InputError(f"{what}, so only one class. At least two classes are needed.")
         return n_classes, classes
 
-    def _models(self, data: Any, ranges: FeatureRanges, share: float) -> FloatPair:
+    def _models(self, data: SourceClasses, ranges: FeatureRanges, share: float) -> FloatPair:
         """Return means and covariances in the units of the features."""
         found = ClassMoments.within(ranges, lambda look: data.look(partial(_of_features, look)))
         shared = np.tensordot(data.prior, found.covariance, (0, 0))
@@ -503,7 +506,7 @@ class GaussianBackend(ClassModel):
         """Number of classes."""
         return len(self.mean_)
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set names, means and covariances from a file."""
         try:
             mean = np.array(parameters["mean"], np.float64)
@@ -561,7 +564,7 @@ def _require_trials(counts: IntArray, classes: _validate_classes.Names) -> None:
 
 
 def require_regular(
-    model: FloatArray, counts: IntArray, data: Any, *, shared: FloatArray, own: int | None, may_smooth: bool
+    model: FloatArray, counts: IntArray, data: SourceClasses, *, shared: FloatArray, own: int | None, may_smooth: bool
 ) -> None:
     """Refuse a covariance without an inverse.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,10 @@ from deciban.models.loading import NUMBER, model_of
 from deciban.models.model import Bounds, ParameterCovariance, ParameterUncertainty, Plain, content_of
 from deciban.models.score_model import Calibrator, outcome_of, outcome_of_llrs
 from deciban.trials.sources import Batch
-from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Weights
+from deciban.types import BoolArray, CountArray, FloatArray, Json, ScoreArray, Weights
+
+if TYPE_CHECKING:
+    from deciban.models.sources import SourceTrials
 
 _NUMBERS = {"type": "array", "items": NUMBER, "minItems": 1}
 _MOST = 1e300
@@ -97,7 +100,7 @@ class PavCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "pav"
-    parameter_schema: ClassVar[dict[str, Any]] = {"low": _NUMBERS, "high": _NUMBERS, "llr": _NUMBERS}
+    parameter_schema: ClassVar[Mapping[str, object]] = {"low": _NUMBERS, "high": _NUMBERS, "llr": _NUMBERS}
 
     llr_: FloatArray
 
@@ -118,7 +121,7 @@ class PavCalibrator(Calibrator):
         words = "A bound is in [0, 1e300], in nats, or None"
         return smoothing, _validate.in_range(self.bound, "bound", 0.0, _MOST, words)
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         smoothing, bound = self._checked()
         blocks: Pav = data.ranks.pav
         self.low_, self.high_, llr = (
@@ -161,7 +164,7 @@ class PavCalibrator(Calibrator):
         llr[gap] = _between(self.llr_[below], self.llr_[below + 1], share)
         return llr
 
-    def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
+    def _bounds(self, scores: ArrayLike, llr: FloatArray, level: float, **_quality: ArrayLike) -> Bounds:
         """Return intervals by the jackknife; if it has no bound, use bounds at lower and higher scores.
 
         The llr does not decrease with the score: a lower bound at one score is also a lower bound at all higher scores.
@@ -177,7 +180,7 @@ class PavCalibrator(Calibrator):
         high[unknown] = np.append(highs, np.inf)[np.searchsorted(ends, values[unknown], side="left")]
         return low, high
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set edges and llrs of blocks from a file."""
         names = ("low", "high", "llr")
         low, high, llr = (_validate.scores(parameters[name], name).astype(np.float64) for name in names)
@@ -305,7 +308,7 @@ class MisleadingRates:
     n_non: float
     amount: float
 
-    def crossing(self, n_hit: Any, n_fa: Any) -> FloatArray:
+    def crossing(self, n_hit: FloatArray | float, n_fa: FloatArray | float) -> FloatArray:
         """Return the threshold at which the rate passes 1 between neighbouring llrs.
 
         There, errors are constant and the rate increases with the threshold: it passes 1 where
@@ -346,7 +349,7 @@ class BoundCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "bound"
-    parameter_schema: ClassVar[dict[str, Any]] = {}
+    parameter_schema: ClassVar[Mapping[str, object]] = {}
 
     def __init__(self, *, low: float | None = None, high: float | None = None) -> None:
         self.low, self.high = low, high
@@ -363,13 +366,13 @@ class BoundCalibrator(Calibrator):
             raise InputError(f"low, high: the lower bound {low:g} is above the upper one, {high:g}.")
         return low, high
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         return _results(data, self._transform, *self._checked())
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, *self._checked()))
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:  # noqa: ARG002  # no trained parameters
+    def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterUncertainty:  # noqa: ARG002  # no trained parameters
         n = units.n_units
         return ParameterCovariance.of(UnitChanges(values=np.zeros((n, 0)), n_units=n, n_effective=n), units)
 
@@ -413,7 +416,7 @@ class ElubCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "elub"
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         "low": {"type": "number", "maximum": 0},
         "high": {"type": "number", "minimum": 0},
     }
@@ -422,7 +425,7 @@ class ElubCalibrator(Calibrator):
         self.n_misleading = n_misleading
         _misleading(n_misleading)
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         self.low_, self.high_ = _bounds(data.ranks, self.n_misleading)
         if self.low_ == 0.0 or self.high_ == 0.0:
             sides = [side for side, bound in (("lower", self.low_), ("upper", self.high_)) if bound == 0.0]
@@ -523,7 +526,9 @@ def _misleading(amount: float) -> float:
     return _validate.in_range(amount, "n_misleading", 1.0, 1e100, "At least 1 misleading llr is added to each class")
 
 
-def _results(data: Any, transform: Callable[[FloatArray], FloatArray], low: float, high: float) -> dict[str, Plain]:
+def _results(
+    data: SourceTrials, transform: Callable[[FloatArray], FloatArray], low: float, high: float
+) -> dict[str, Plain]:
     n, below, above = (int(one) for one in data.look(partial(_beyond, low, high)).total)
     status = f"of {n:,} llrs, {below:,} were below the lower bound and {above:,} above the upper bound"
     return outcome_of(data, transform, status)
@@ -564,16 +569,16 @@ class Chain(Calibrator):
     """
 
     kind: ClassVar[str] = "chain"
-    parameter_schema: ClassVar[dict[str, Any]] = {"steps": {"type": "array", "minItems": 1}}
+    parameter_schema: ClassVar[Mapping[str, object]] = {"steps": {"type": "array", "minItems": 1}}
 
-    def __init__(self, *steps: Any) -> None:
+    def __init__(self, *steps: Calibrator) -> None:
         for step in steps:
             if isinstance(step, Chain) or not isinstance(step, Calibrator):
                 raise InputError(f"steps: got {step!r}. A step is a calibrator; pass steps as separate arguments.")
         self.steps: tuple[Calibrator, ...] = steps
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Json]:
         """Empty: in a file, the steps are parameters."""
         return {}
 
@@ -582,7 +587,7 @@ class Chain(Calibrator):
         """True if all steps are fitted."""
         return bool(self.steps) and all(step.is_fitted for step in self.steps)
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         if not self.steps:
             raise InputError("steps: a chain needs at least one calibrator.")
         given, statuses = data, []
@@ -594,7 +599,7 @@ class Chain(Calibrator):
             step.uncertainty_ = None
         return outcome_of(given, np.asarray, ". ".join(statuses))
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
+    def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterUncertainty:
         """Return the jackknife of the chain; a first step with parameters also gets their covariance."""
         found, first = super()._uncertainty(data, units), self.steps[0]
         if first.parameter_names:
@@ -602,7 +607,7 @@ class Chain(Calibrator):
                 first.uncertainty_ = first._uncertainty(data, units)  # noqa: SLF001  # a part of this training
         return found
 
-    def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
+    def _bounds(self, scores: ArrayLike, llr: FloatArray, level: float, **_quality: ArrayLike) -> Bounds:
         """Return intervals by the jackknife that contain those of the first step, mapped by the others.
 
         Later steps, such as bounds, hide how much the first one varies: they cut the llrs of replicates.
@@ -630,16 +635,16 @@ class Chain(Calibrator):
         """Return a line for each step."""
         return [f"{step.kind}: {line}" for step in self.steps for line in step.parameter_lines()]
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """Return the steps, each as in a file of its own."""
         return {"steps": [content_of(step) for step in self.steps]}
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set the steps from a file."""
         contents = parameters["steps"]
         if any(isinstance(content, dict) and content.get("kind") == self.kind for content in contents):
             raise InputError("steps: a chain cannot contain a chain.")
-        steps = [model_of(content, f"step {k}") for k, content in enumerate(contents, 1)]
+        steps: list[Any] = [model_of(content, f"step {k}") for k, content in enumerate(contents, 1)]
         self.steps = Chain(*steps).steps  # refuses steps that are not calibrators
 
     def __repr__(self) -> str:

@@ -27,10 +27,11 @@ from deciban.models.model import (
 )
 from deciban.models.score_model import Calibrator, TrainedByRule, outcome, outcome_of, results_of
 from deciban.trials.sources import Batch
-from deciban.types import Additive, CountArray, FloatArray, FloatPair, ScoreArray
+from deciban.types import Additive, CountArray, FloatArray, FloatPair, Json, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.training.linear_training import LinearFit
+    from deciban.models.sources import SourceTrials
 
 _FINITE = {"type": "number"}
 
@@ -97,13 +98,13 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     kind: ClassVar[str] = "affine"
     _has_scale: ClassVar[bool] = True
     _has_offset: ClassVar[bool] = True
-    parameter_schema: ClassVar[dict[str, Any]] = {"scale": _FINITE, "offset": _FINITE}
+    parameter_schema: ClassVar[Mapping[str, object]] = {"scale": _FINITE, "offset": _FINITE}
 
     @property
     def _form(self) -> Form:
         return scores_alone if self._has_scale else scores_as_they_are
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         from deciban.core.training.linear_training import train_trials  # only needed for training
 
         trials, called = data.linear(self._form), self.called
@@ -127,7 +128,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         """Names of the trained parameters: scale and offset."""
         return "scale", "offset"
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
+    def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterUncertainty:
         weights = np.full(int(self._has_scale), self.scale_)
         found = self._influences(data.linear(self._form), units, weights, self.offset_, intercept=self._has_offset)
         if not self._has_scale:
@@ -256,7 +257,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
     """
 
     kind: ClassVar[str] = "beta"
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         "a": {"type": "number", "minimum": 0},
         "b": {"type": "number", "minimum": 0},
         "c": {"type": "number"},
@@ -272,7 +273,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
     def _require_kind(self) -> None:
         _validate.one_of(self.scores, "scores", ("probability", "log_odds"))
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         _, _, log_odds, ridge = self._rule()
         ends = data.look(partial(_ends, self))
         fit, used = _best(data, self, ends, log_odds=log_odds, ridge=ridge)
@@ -301,7 +302,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         """Names in the order of ``parameter_covariance_``; a parameter at its limit 0 counts as a constant."""
         return "a", "b", "c"
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
+    def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterUncertainty:
         weights = np.array([self.a_, self.b_])
         used = np.flatnonzero(weights)
         if not len(used):
@@ -376,7 +377,7 @@ class _Stretched:
 
 
 def _best(
-    data: Any, model: BetaCalibrator, ends: Ends, *, log_odds: float, ridge: float
+    data: SourceTrials, model: BetaCalibrator, ends: Ends, *, log_odds: float, ridge: float
 ) -> tuple[LinearFit | None, tuple[int, ...]]:
     """Return the best fit without negative weights, and the indices of its columns; None if it uses none.
 
@@ -462,7 +463,7 @@ class GaussianCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "gaussian"
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         "mean_tar": {"type": "number"},
         "mean_non": {"type": "number"},
         "sd_tar": {"type": "number", "exclusiveMinimum": 0},
@@ -479,7 +480,7 @@ class GaussianCalibrator(Calibrator):
         _validate.single_log_odds(self.p_target)
         return float(self.p_target)
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         p_target = self._checked()
         ranges: _Ranges = data.look(_find_ranges)
         (_, mean_non, sd_non), (_, mean_tar, sd_tar) = _moments(data, ranges)
@@ -509,7 +510,7 @@ class GaussianCalibrator(Calibrator):
         """Names in the order of ``parameter_covariance_``."""
         return "mean_tar", "mean_non", "sd_tar", "sd_non"
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
+    def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterUncertainty:
         from deciban.core.training.influences import effective_of, leaves_out  # only needed for training
 
         require_several(units)
@@ -588,7 +589,7 @@ class GaussianCalibrator(Calibrator):
         llr[np.isnan(llr)] = np.inf if self.sd_tar_ > self.sd_non_ else -np.inf
         return llr
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set means and standard deviations from a file."""
         super().set_parameters(parameters)
         if self.shared_variance and self.sd_tar_ != self.sd_non_:
@@ -645,7 +646,7 @@ def _powers(middle: FloatArray, size: FloatArray, mean: Sequence[float], power: 
     return ClassCosts((of_class(0, *non), of_class(1, *tar)))
 
 
-def _moments(data: Any, ranges: _Ranges) -> list[Spread]:
+def _moments(data: SourceTrials, ranges: _Ranges) -> list[Spread]:
     """Return the weight, mean and standard deviation of each class, accurate for any magnitude and shift.
 
     The deviation is 0 if all scores are equal.

@@ -10,7 +10,6 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -93,7 +92,7 @@ class RuleWeighting:
         p = self.p_target
         return f"{p:.4g}" if p < 0.9995 else f"1 \N{MINUS SIGN} {1.0 - p:.2g}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the numbers (not the curve) as plain JSON types."""
         numbers = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _CURVE}
         return {

@@ -17,9 +17,10 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.special import logit
 
 from deciban.core.logliks import class_major, critical_priors, detection_llrs, prior_ratio, relative, row_blocks
@@ -119,7 +120,7 @@ def tally(codes: IntArray, n_codes: int, weights: CountArray | None) -> CountArr
     return np.bincount(codes, weights, minlength=n_codes).astype(count_type(weights), copy=False)
 
 
-def count_type(weights: CountArray | None) -> Any:
+def count_type(weights: CountArray | None) -> DTypeLike:
     """Return the type of counters: integer, unless trials have fractional weights."""
     return np.int64 if weights is None else weights.dtype
 
@@ -353,7 +354,7 @@ class ClassSample:
         return ClassSample.of(loglik, label, self.most)
 
 
-def _lots(loglik: ScoreArray) -> Any:
+def _lots(loglik: ScoreArray) -> AnyArray:
     """Return a pseudorandom number for each trial, computed from its scores."""
     found = np.zeros(len(loglik), np.uint64)
     with np.errstate(over="ignore"):

@@ -21,13 +21,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 from scipy.special import expit
 
-from deciban.types import FloatArray, FloatPair
+from deciban.types import FloatArray, FloatPair, Foreign, Tensor
 
 EDGE = 40
 """Beyond +-40 nats, a sigmoid is one exponential, with an error below 200 exp(-40) < 1e-15."""
@@ -456,7 +456,7 @@ def beta_cost_non(x: FloatArray, alpha: float, beta: float) -> FloatArray:
     return beta_cost_tar(-x, beta, alpha)
 
 
-def weighted_cost_non(xp: Any, cost: Any, x: Any, alpha: float, beta: float, log_weight: float) -> Any:
+def weighted_cost_non(xp: Foreign, cost: Tensor, x: Tensor, alpha: float, beta: float, log_weight: float) -> Tensor:
     """Return ``exp(log_weight) * cost`` of non-targets; a factor may exceed float64 if the product does not.
 
     An infinite score keeps its infinite cost at any weight.
@@ -524,7 +524,7 @@ def _log_weight(x: FloatArray, a: float, b: float) -> FloatArray:
     return a * np.minimum(x, 0.0) - b * np.maximum(x, 0.0) - (a + b) * np.log1p(np.exp(-np.abs(x)))
 
 
-def log_less_linear(xp: Any, x: Any, direct: Any) -> Any:
+def log_less_linear(xp: Foreign, x: Tensor, direct: Tensor) -> Tensor:
     """Return ``-log(1 - p) - p`` for ``p = sigma(x)``, which is about ``p^2 / 2`` for small ``p``.
 
     The direct formula loses all digits there. With ``y = p / (2 - p)`` it is ``2 atanh(y) - 2 y / (1 + y)``, a sum of

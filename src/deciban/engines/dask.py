@@ -17,7 +17,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, Self
+from typing import Self
 
 from deciban._files import ScratchFolder
 from deciban._version import __version__
@@ -25,6 +25,7 @@ from deciban.engines import CountingEngine
 from deciban.errors import ClusterError, InputError, command_spelling, counted, is_command_spelling, some_of, teller
 from deciban.memory import rows_that_fit
 from deciban.trials.sources import SourcePartition, TrialSource, W, batches
+from deciban.types import Foreign
 
 _PATIENCE = 30
 """Seconds to wait for a scheduler, and for its first worker."""
@@ -53,7 +54,7 @@ class Connection:
         Number of engines that use it.
     """
 
-    client: Any
+    client: Foreign
     close: Callable[[], None]
     n_users: int = 0
 
@@ -133,7 +134,7 @@ def _on_this_machine(n_workers: int) -> Connection:
     return Connection(client, close)
 
 
-def distributed_library() -> Any:
+def distributed_library() -> Foreign:
     """Import and return the library `distributed`.
 
     Raises
@@ -148,7 +149,7 @@ def distributed_library() -> Any:
     return distributed
 
 
-def require_workers(client: Any) -> None:
+def require_workers(client: Foreign) -> None:
     """Wait for the first worker; refuse workers with another version.
 
     Raises
@@ -170,7 +171,7 @@ def require_workers(client: Any) -> None:
         raise ClusterError(other_version(wrong, __version__))
 
 
-def require_folders(client: Any, kept: object, name: str) -> None:
+def require_folders(client: Foreign, kept: object, name: str) -> None:
     """Refuse temporary folders that workers cannot access, before anything is read there.
 
     Parameters
@@ -294,7 +295,7 @@ class DaskEngine(CountingEngine):
         If the client is asynchronous.
     """
 
-    def __init__(self, client: Any, close: Callable[[], None] | None = None) -> None:
+    def __init__(self, client: Foreign, close: Callable[[], None] | None = None) -> None:
         self.client, self._close = client, close
         self._left = "all"
         if client.asynchronous:
@@ -302,7 +303,7 @@ class DaskEngine(CountingEngine):
         require_workers(client)
 
     @classmethod
-    def of(cls, dask: Any) -> DaskEngine:
+    def of(cls, dask: Foreign) -> DaskEngine:
         """Return an engine for the address of a scheduler, ``"local:N"`` for N processes of this machine, or a client.
 
         Raises
@@ -321,7 +322,7 @@ class DaskEngine(CountingEngine):
         return cls._owned(known.client, partial(left, dask.strip(), known))
 
     @classmethod
-    def _owned(cls, client: Any, close: Callable[[], None]) -> DaskEngine:
+    def _owned(cls, client: Foreign, close: Callable[[], None]) -> DaskEngine:
         try:
             return cls(client, close)
         except BaseException:
@@ -381,7 +382,7 @@ class DaskEngine(CountingEngine):
         waiting = [Share(part, rows) for part in batches(partitions, sent)]
         with _Progress(self.client, partitions) as progress:
             keys: dict[str, Share] = {}
-            futures: dict[Any, Share] = {}
+            futures: dict[Foreign, Share] = {}
             given, at = (progress.topic, __version__, is_command_spelling()), 0
             with self._cancelled_on_error(futures, keys):  # type: ignore[arg-type]
                 while waiting or futures:
@@ -417,7 +418,7 @@ class DaskEngine(CountingEngine):
                     raise
         return reduce(operator.add, found)
 
-    def _sent(self, work: W) -> Any:
+    def _sent(self, work: W) -> Foreign:
         """Return the data that all tasks share, sent to every worker."""
         try:
             return self.client.scatter(work, broadcast=True, hash=False)
@@ -425,7 +426,7 @@ class DaskEngine(CountingEngine):
             raise CancelledError(str(error)) from error
 
     @contextmanager
-    def _cancelled_on_error(self, futures: Sequence[Any], shares: Mapping[str, Share]) -> Iterator[None]:
+    def _cancelled_on_error(self, futures: Sequence[Foreign], shares: Mapping[str, Share]) -> Iterator[None]:
         """Cancel futures if the block fails, and raise an error with a hint.
 
         Parameters
@@ -447,11 +448,11 @@ class DaskEngine(CountingEngine):
         known: dict[str, int] = self.client.nthreads()
         return max(sum(known.values()), 1)
 
-    def _submitted(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
+    def _submitted(self, function: Callable[..., object], *given: object, priority: int = 0) -> Foreign:
         """Submit a task, which can run more than once."""
         return self.client.submit(function, *given, pure=False, priority=priority)
 
-    def _pair(self, one: Any, other: Any = None) -> Any:
+    def _pair(self, one: Foreign, other: Foreign = None) -> Foreign:
         """Submit the addition of two sums, with priority, because waiting sums take memory."""
         return one if other is None else self._submitted(operator.add, one, other, priority=1)
 
@@ -532,12 +533,12 @@ def _summed(work: W, share: Share, at: int, topic: str, version: str, is_command
     return found
 
 
-def _first_done(client: Any, futures: list[Any]) -> list[Any]:
+def _first_done(client: Foreign, futures: list[Foreign]) -> list[Foreign]:
     """Return the futures that are done, at least one."""
     from distributed import wait
 
     with client.as_current():
-        found: Any = wait(futures, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+        found: Foreign = wait(futures, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
     return list(found.done)
 
 
@@ -554,7 +555,7 @@ def _stop_if_cancelled() -> None:
 class _Progress:
     """Progress of all tasks, sent to the listener in this process."""
 
-    def __init__(self, client: Any, partitions: Sequence[SourcePartition]) -> None:
+    def __init__(self, client: Foreign, partitions: Sequence[SourcePartition]) -> None:
         import uuid
 
         self.topic = f"deciban-{uuid.uuid4().hex}"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from deciban._files import ScratchFolder
 from deciban.core.expected import MeanCost, log_cost, log_cost_of_counts
@@ -73,7 +74,7 @@ class Ascending(SourcePass):
 
     words = "sorting"
 
-    def __init__(self, system: int, kind: Any, *, sorts: bool = True) -> None:
+    def __init__(self, system: int, kind: DTypeLike, *, sorts: bool = True) -> None:
         self.system, self.kind, self.sorts = system, kind, sorts
 
     def of(self, partitions: Sequence[SourcePartition]) -> list[tuple[int, ScoreArray, FloatArray | None]]:
@@ -102,7 +103,7 @@ class _File:
     """File with scores of one class in one range, in any order, and a file with their weights."""
 
     path: Path
-    kind: Any
+    kind: DTypeLike
     has_weights: bool
     n: int = 0
     weight: float = 0.0
@@ -175,7 +176,7 @@ class Ranges:
     has_weights : bool
     """
 
-    def __init__(self, path: Path, borders: ScoreArray, kind: Any, *, has_weights: bool) -> None:
+    def __init__(self, path: Path, borders: ScoreArray, kind: DTypeLike, *, has_weights: bool) -> None:
         self.path, self.borders, self.kind, self.has_weights = path, borders, kind, has_weights
         self._lock = [threading.Lock() for _ in range(len(borders) + 1)]
         made = ([_File(Path(f"{path}-{at}-{c}"), kind, has_weights) for c in (0, 1)] for at in range(len(self._lock)))
@@ -487,7 +488,7 @@ def _sample(partitions: Sequence[SourcePartition], work: Ascending) -> ScoreArra
     return np.concatenate(found).astype(work.kind, copy=False)
 
 
-def row_size(kind: Any, *, has_weights: bool) -> int:
+def row_size(kind: DTypeLike, *, has_weights: bool) -> int:
     """Return the size of a trial in temporary files, in bytes."""
     return int(np.dtype(kind).itemsize) + (8 if has_weights else 0)
 
@@ -512,7 +513,7 @@ class SortRoom:
         """Return the room for an engine; with a cluster, this process sorts with all its processors."""
         return cls(memory, engine.n_at_once if engine.shares_memory else n_processors())
 
-    def most(self, kind: Any, *, has_weights: bool) -> int:
+    def most(self, kind: DTypeLike, *, has_weights: bool) -> int:
         """Return the maximum number of trials of a range."""
         return self._rows(row_size(kind, has_weights=has_weights) * _TIMES_SORTED[has_weights])
 

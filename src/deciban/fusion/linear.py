@@ -143,7 +143,7 @@ class LinearFusion(Fusion):
     """
 
     kind: ClassVar[str] = "linear-fusion"
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         "weights": {"type": "array", "minItems": 1, "items": {"type": "number"}},
         "standardized_weights": {"type": "array", "items": {"type": "number"}},
         "offset": {"type": "number"},

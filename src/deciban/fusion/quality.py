@@ -19,14 +19,14 @@ from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.fusion import quality_measures
 from deciban.fusion.linear import LinearFusion, combined, linear_like, source_of_systems
-from deciban.fusion.quality_measures import Measures, QualityTerms
+from deciban.fusion.quality_measures import Combination, Measures, QualityTerms
 from deciban.models import score_model
 from deciban.models.loading import model_of
 from deciban.models.model import Bounds, ParameterCovariance, Plain
 from deciban.models.score_model import objective_line, penalized, require_systems
 from deciban.models.sources import SourceTrials
 from deciban.trials.sources import Batch, SourcePartition, TrialFields
-from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray, Units, Weights
+from deciban.types import BoolArray, FloatArray, IntArray, Json, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
     from deciban.core.training.batches import PartsOfTrials
@@ -153,7 +153,7 @@ class QualityFusion(score_model.Fusion):
     kind: ClassVar[str] = "quality-fusion"
     takes_quality = True
     table_name = "fusion with quality"
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         "weights": {**_NUMBERS, "minItems": 1},
         "standardized_weights": _NUMBERS,
         "offset": {"type": "number"},
@@ -185,7 +185,7 @@ class QualityFusion(score_model.Fusion):
     ) -> None:
         super().__init__(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
         self.symmetric = symmetric
-        self.combine: Any = quality_measures.plain_combination(combine)
+        self.combine: Combination = quality_measures.plain_combination(combine)
         self._is_symmetric()
 
     def _is_symmetric(self) -> bool:
@@ -298,7 +298,7 @@ class QualityFusion(score_model.Fusion):
         n_parameters = self.n_systems_ + 1 + len(quality_entries(self)) + len(self.trial_quality_weights_)
         return (*super().parameter_names, *(row.name for row in rows_of_quality(self)))[:n_parameters]
 
-    def _bounds(self, scores: Any, llr: FloatArray, level: float, **quality: Any) -> Bounds:
+    def _bounds(self, scores: ArrayLike, llr: FloatArray, level: float, **quality: ArrayLike) -> Bounds:
         matrix = np.asarray(scores, np.float64)
         measures = quality_measures.combined_measures(Measures.of(len(matrix), quality), self.combine)
         known, found = measures.present, self._require_covariance()
@@ -409,7 +409,7 @@ class QualityFusion(score_model.Fusion):
         llr += part
         return llr
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set weights and offset from a file."""
         backoff = model_of(parameters["backoff"], "backoff")
         if not isinstance(backoff, LinearFusion):
@@ -536,7 +536,7 @@ def _of_either(measures: Mapping[str, Sequence[str]], k: int) -> str:
 
 
 def _terms_of_source(
-    data: SourceTrials, combine: Any, n_measures: Mapping[str, int], *, symmetric: bool
+    data: SourceTrials, combine: Combination, n_measures: Mapping[str, int], *, symmetric: bool
 ) -> QualityTerms:
     """Return terms relative to the means of the measures of both sides.
 
@@ -565,7 +565,7 @@ def _terms_of_source(
     return terms
 
 
-def _measures_of(batch: Batch, combine: Any) -> Measures:
+def _measures_of(batch: Batch, combine: Combination) -> Measures:
     """Return the combined measures of a batch."""
     return quality_measures.combined_measures(Measures.of(len(batch.scores[0]), batch.quality or {}), combine)
 
@@ -592,7 +592,7 @@ class _MissingMeasures:
         return _MissingMeasures(self.sums + other.sums, self.n_measures, self.first)
 
 
-def _lacking(combine: Any, symmetric: bool, batch: Batch) -> _MissingMeasures:  # noqa: FBT001
+def _lacking(combine: Combination, symmetric: bool, batch: Batch) -> _MissingMeasures:  # noqa: FBT001
     """Count trials of a batch without measures."""
     measures = _measures_of(batch, combine)
     if symmetric:
@@ -601,7 +601,9 @@ def _lacking(combine: Any, symmetric: bool, batch: Batch) -> _MissingMeasures:  
     return _MissingMeasures(sums, tuple(measures.n_measures.items()), int(np.argmin(measures.present)))
 
 
-def _measured(combine: Any, terms: QualityTerms | None, batch: Batch) -> tuple[TrainingTrials, BoolArray | slice]:
+def _measured(
+    combine: Combination, terms: QualityTerms | None, batch: Batch
+) -> tuple[TrainingTrials, BoolArray | slice]:
     """Return trials of the measures of both sides of a batch; or of scores and terms of measures."""
     measures = _measures_of(batch, combine)
     rows = _counting(batch, measures)
@@ -615,7 +617,7 @@ def _measured(combine: Any, terms: QualityTerms | None, batch: Batch) -> tuple[T
     return TrainingTrials.of(columns, batch.labels[rows], weights=None if weight is None else weight[rows]), rows
 
 
-def _lost(combine: Any, terms: QualityTerms, weights: FloatArray, batch: Batch) -> Ends | None:
+def _lost(combine: Combination, terms: QualityTerms, weights: FloatArray, batch: Batch) -> Ends | None:
     """Return the largest effect of rounding on llrs of a batch."""
     measures = _measures_of(batch, combine)
     own = measures.take(_counting(batch, measures))

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, either
 from deciban.fusion.linear import with_one_nan
 from deciban.models.score_model import ARGUMENTS, measure_table
-from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, Json, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.trials import Key, Quality, Trials
@@ -64,7 +64,7 @@ class Measures:
         return cls.in_tables(tables, n_trials)
 
     @property
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Json]:
         """Measures by argument of fusions."""
         return {f"{side}_quality": table for side, table in self.tables.items()}
 
@@ -163,7 +163,11 @@ def quality_vectors(quality: Quality, trials: Trials | Key) -> tuple[FloatArray 
     return sides[0], sides[1]
 
 
-def plain_combination(given: Any) -> Any:
+Combination: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
+"""Weights of the measures to combine: a matrix, or one for each kind of measures, or None."""
+
+
+def plain_combination(given: Combination) -> Json:
     """Check ``combine`` from a user, and return it in the form of a model file.
 
     Parameters
@@ -191,7 +195,7 @@ def plain_combination(given: Any) -> Any:
     return {kind: _matrix(given[kind], f"combine[{kind!r}]").tolist() for kind in QUALITY_SIDES if kind in given}
 
 
-def matrices_of(combine: Any) -> dict[str, FloatArray]:
+def matrices_of(combine: Combination) -> dict[str, FloatArray]:
     """Return the matrix of each kind of measures to combine; checked, because a setting may have changed."""
     checked = plain_combination(combine)
     if checked is None:
@@ -200,7 +204,7 @@ def matrices_of(combine: Any) -> dict[str, FloatArray]:
     return {kind: np.array(rows, np.float64) for kind, rows in each.items()}
 
 
-def combined_measures(measures: Measures, combine: Any) -> Measures:
+def combined_measures(measures: Measures, combine: Combination) -> Measures:
     """Combine the measures of trials; a missing measure does not matter if its weight is 0.
 
     Raises
@@ -219,13 +223,13 @@ def combined_measures(measures: Measures, combine: Any) -> Measures:
     return Measures.in_tables(tables, len(measures.present))
 
 
-def raw_sizes(combine: Any, n_measures: Mapping[str, int]) -> dict[str, int]:
+def raw_sizes(combine: Combination, n_measures: Mapping[str, int]) -> dict[str, int]:
     """Return the number of input measures of each kind, given the numbers after combination."""
     matrices = matrices_of(combine)
     return {kind: matrices[kind].shape[1] if n and kind in matrices else n for kind, n in n_measures.items()}
 
 
-def require_fitting(combine: Any, n_measures: Mapping[str, int]) -> None:
+def require_fitting(combine: Combination, n_measures: Mapping[str, int]) -> None:
     """Refuse matrices whose number of new measures differs from the number of weights.
 
     Raises
@@ -237,7 +241,7 @@ def require_fitting(combine: Any, n_measures: Mapping[str, int]) -> None:
             raise InputError(f"combine: computes {len(matrix)} {kind} measures, but {n} have weights.")
 
 
-def _matrix(values: Any, name: str) -> FloatArray:
+def _matrix(values: ArrayLike, name: str) -> FloatArray:
     rows = _validate.array(values, name)
     if rows.ndim != 2 or not rows.size or rows.dtype.kind not in "biuf" or not np.isfinite(rows).all():
         raise InputError(
@@ -286,7 +290,7 @@ class _Measure:
     center: float
     constant: float | None
 
-    def __getitem__(self, rows: Any) -> FloatArray:
+    def __getitem__(self, rows: IntArray | BoolArray | slice) -> FloatArray:
         own = self.values[rows]
         if self.constant is not None:
             return np.full(len(own), self.constant - self.center)
@@ -299,7 +303,7 @@ class _Term:
 
     products: tuple[tuple[_Measure, ...], ...]
 
-    def __getitem__(self, rows: Any) -> FloatArray:
+    def __getitem__(self, rows: IntArray | BoolArray | slice) -> FloatArray:
         total: Any = 0.0
         for first, *others in self.products:
             product = first[rows]
@@ -309,7 +313,7 @@ class _Term:
         column: FloatArray = total
         return column
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:  # noqa: FBT001
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:  # noqa: FBT001
         column = np.empty(len(self.products[0][0].values))
         for i in range(0, len(column), _BLOCK):
             rows = slice(i, i + _BLOCK)

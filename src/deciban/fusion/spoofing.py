@@ -15,7 +15,7 @@ from deciban.errors import InputError, either
 from deciban.models.model import Plain
 from deciban.models.multiclass import VECTOR, MulticlassFusion
 from deciban.models.score_model import ParameterRow, ScoreModel, require_systems
-from deciban.types import FloatArray, Priors, ScoreArray, Weights, not_none
+from deciban.types import FloatArray, Json, Priors, ScoreArray, Weights, not_none
 
 KINDS = ("target", "non-target", "spoof")
 """Kinds of trials, in the order of their numbers."""
@@ -64,7 +64,7 @@ class SpoofingFusion(ScoreModel):
     fit_call = "fit(scores, trial_kind)"
     no_errors = "there is no formula for a ratio against a mixture"
     no_intervals = no_errors
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         "non_weights": VECTOR,
         "spoof_weights": VECTOR,
         "offset": {**VECTOR, "minItems": 2, "maxItems": 2},
@@ -127,7 +127,7 @@ class SpoofingFusion(ScoreModel):
         way = either("fuse_spoofing_files", "fuse --spoof")
         raise InputError(f"model: a SpoofingFusion needs labels of three kinds: {way}.")
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: object) -> Mapping[str, Plain]:
         return self._data(data)
 
     def transform(self, scores: ArrayLike) -> FloatArray:
@@ -175,7 +175,7 @@ class SpoofingFusion(ScoreModel):
             for name, value in zip((*self.trained_systems, "offset"), (*weights.tolist(), offset), strict=True)
         )
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set weights and offsets from a file."""
         if len(parameters["non_weights"]) != len(parameters["spoof_weights"]):
             raise InputError("non_weights, spoof_weights: different lengths. Every system needs one of each.")

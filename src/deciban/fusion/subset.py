@@ -21,7 +21,7 @@ from deciban.models.model import Bounds, Plain, Training, content_of
 from deciban.models.score_model import Fusion, ParameterRow, require_systems
 from deciban.models.sources import AvailableSystems, SourceTrials, mapped, occurring_subsets, scored_by
 from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, found_in, having, ordered
-from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray, Units, Weights, not_none
+from deciban.types import AnyArray, FloatArray, IntArray, Json, ScoreArray, Units, Weights, not_none
 
 Subset: TypeAlias = tuple[int, ...]
 """Positions of some of the systems, in increasing order."""
@@ -235,7 +235,7 @@ class SubsetFusion(Fusion):
 
     kind: ClassVar[str] = "subset-fusion"
     of_subsets = True
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         "n_systems": {"type": "integer", "minimum": 1},
         "fusions": {
             "type": "array",
@@ -395,7 +395,7 @@ class SubsetFusion(Fusion):
             llr[rows] = combined(own, fusion.weights_, fusion.offset_, numbers=rows)
         return llr
 
-    def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
+    def _bounds(self, scores: ArrayLike, llr: FloatArray, level: float, **_quality: ArrayLike) -> Bounds:
         matrix, (low, high) = np.asarray(scores, np.float64), np.empty((2, len(llr)))
         for subset, rows in occurring_subsets(matrix).items():
             own = matrix[rows][:, list(subset)]
@@ -459,12 +459,12 @@ class SubsetFusion(Fusion):
             )
         return [*lines, *self.uncertainty_lines()]
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """Return the fusions, each as in a file of its own."""
         fusions = [{"systems": list(subset), "fusion": content_of(fusion)} for subset, fusion in self.fusions_.items()]
         return {"n_systems": self.n_systems_, "fusions": fusions}
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set the fusions from a file."""
         n_systems, fusions = int(parameters["n_systems"]), {}
         for entry in parameters["fusions"]:

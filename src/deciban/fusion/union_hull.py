@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from deciban.models.loading import NUMBER
 from deciban.models.model import Model
 from deciban.models.score_model import require_systems
 from deciban.trials.sources import Batch
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray, Weights
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray, Json, ScoreArray, Weights
 
 _ROUNDING = 1e-11
 """Relative difference of sums of the same fractional weights in another order is less than this."""
@@ -176,7 +176,7 @@ class UnionHull(Model):
     """
 
     kind: ClassVar[str] = "union-hull"
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         "n_systems": {"type": "integer", "minimum": 1},
         "system": {"type": "array", "minItems": 2, "items": {"type": "integer", "minimum": 0}},
         "threshold": {"type": "array", "items": NUMBER},
@@ -383,7 +383,7 @@ class UnionHull(Model):
         require_systems(matrix, self.n_systems_, "hull")
         return matrix
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set vertices from a file."""
         system = np.array(parameters["system"], np.int64)
         threshold = _validate.scores(parameters["threshold"], "threshold").astype(np.float64, copy=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ from deciban.io.source import Source, numbered_lines, read_text, unpacked_name
 from deciban.io.text import is_number, split
 from deciban.io.text.reader import Layout, TextBlocks, parse_blocks
 from deciban.trials import Origin
-from deciban.types import FloatArray, not_none
+from deciban.types import FloatArray, IntArray, Json, not_none
 
 if TYPE_CHECKING:
     from deciban.rules import ThresholdDensity, ThresholdWeights
@@ -64,7 +64,7 @@ class DecisionFile:
 
     name: str
     names: pa.Table
-    action: np.ndarray[Any, np.dtype[np.int64]]
+    action: IntArray
     actions: tuple[str, ...]
     column: str
     accepts: Mapping[str, tuple[str, ...]] | None = None
@@ -350,7 +350,7 @@ def read_costs(path: PathLike) -> CostTable:
     return replace(table, prior=prior)
 
 
-def _names(values: Any, key: str, name: str) -> tuple[str, ...]:
+def _names(values: Json, key: str, name: str) -> tuple[str, ...]:
     if not isinstance(values, list) or not values or not all(isinstance(one, str) and one for one in values):
         raise FormatError(f'{name}: {key}: expected a list of names, such as ["accept", "reject"], got {values!r}.')
     double = [one for one in dict.fromkeys(values) if values.count(one) > 1]
@@ -359,7 +359,7 @@ def _names(values: Any, key: str, name: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _matrix(rows: Any, actions: tuple[str, ...], classes: tuple[str, ...], name: str) -> FloatArray:
+def _matrix(rows: Json, actions: tuple[str, ...], classes: tuple[str, ...], name: str) -> FloatArray:
     if not isinstance(rows, list) or len(rows) != len(actions):
         given = f"{len(rows)} rows" if isinstance(rows, list) else repr(rows)
         raise FormatError(f"{name}: costs: {given} for {len(actions)} actions. Write a row for each, in their order.")
@@ -457,7 +457,7 @@ def _require_proper(eta: FloatArray, numbers: dict[str, FloatArray], name: str) 
     )
 
 
-def _of_table(text: str, name: str) -> dict[str, Any]:
+def _of_table(text: str, name: str) -> dict[str, Json]:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     rows = [(number, [cell.strip() for cell in line.split(",")]) for number, line in lines]
     heads = rows[0][1] if rows else []
@@ -471,7 +471,7 @@ def _of_table(text: str, name: str) -> dict[str, Any]:
     return {head: [float(cell) if is_number(cell) else cell for cell in cells] for head, cells in columns.items()}
 
 
-def _numbers(values: Any, key: str, name: str) -> FloatArray:
+def _numbers(values: Json, key: str, name: str) -> FloatArray:
     if not isinstance(values, list) or not values:
         raise FormatError(f"{name}: {key}: expected a list of numbers, got {values!r}.")
     odd = [one for one in values if isinstance(one, bool) or not isinstance(one, int | float)]

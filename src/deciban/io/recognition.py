@@ -492,17 +492,17 @@ _WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "D
 """Bytes of a value in memory; text is stored as a number of a dictionary."""
 
 
-def memory_of(scores: Sequence[Any], key: Any = None) -> int:
+def memory_of(scores: Sequence[PathLike | TwoFiles | None], key: PathLike | None = None) -> int:
     """Return the approximate bytes for reading these files as a whole; 0 for streams and open files."""
     return sum(n_bytes for _, n_bytes in _sizes([*scores, key]))
 
 
-def rows_of(scores: Any) -> int:
+def rows_of(scores: PathLike) -> int:
     """Return the approximate number of rows of one input, from Parquet footers and the first lines of text."""
     return sum(n_rows for n_rows, _ in _sizes([scores]))
 
 
-def _sizes(paths: Sequence[Any]) -> Iterator[tuple[int, int]]:
+def _sizes(paths: Sequence[PathLike | TwoFiles | None]) -> Iterator[tuple[int, int]]:
     """Yield the approximate rows of each file, and bytes for reading it as a whole, without streams and open files."""
     for path in single_files(paths):
         for part in [] if is_open_file(path) or str(path) == "-" else parts_of(path):
@@ -532,7 +532,7 @@ def _size_by_footer(path: Path) -> tuple[int, int]:
     return footer.num_rows, bytes_of_parquet(footer.num_rows, n_numbers, max(decoded, written))
 
 
-def is_longer(scores: Sequence[Any], key: Any, room: int) -> bool:
+def is_longer(scores: Sequence[PathLike | TwoFiles | None], key: PathLike | None, room: int) -> bool:
     """Return True if standard input or a pipe is too long to be read as a whole; only its beginning is read.
 
     Parameters
@@ -556,7 +556,7 @@ def _times_of(head: bytes) -> int:
     return TIMES_ITS_SIZE["packed" if packed else "binary" if b"\0" in head else "text"]
 
 
-def are_summaries(paths: Sequence[Any]) -> bool:
+def are_summaries(paths: Sequence[PathLike | TwoFiles | None]) -> bool:
     """Return True if all inputs are summary files."""
     found = [one for path in paths if isinstance(path, str | Path) and str(path) != "-" for one in files_of(path)]
     return bool(found) and len(found) >= len(paths) and all(map(is_summary_file, found))

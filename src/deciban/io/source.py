@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from deciban._files import PathLike, Readable, content_of, display_name, is_open_file, require_file_name, stream_of
 from deciban.errors import FormatError, InputError, option, teller
-from deciban.types import not_none
+from deciban.types import Json, not_none
 
 _HARMLESS = 256 << 20
 """Number of bytes that any compressed file may expand to, however small it is."""
@@ -560,7 +560,7 @@ _PIECE = 1 << 24
 """Number of bytes of a file that are hashed between two progress messages."""
 
 
-def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list[dict[str, Any]]:
+def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list[dict[str, Json]]:
     """Describe files by path, role, size in bytes and SHA-256 of their bytes on disk.
 
     This reads every file once more. Standard input and pipes have neither size nor hash.
@@ -634,9 +634,9 @@ def files_inside(folder: Path) -> list[Path]:
     return sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(folder).parts))
 
 
-def _one(role: str, path: PathLike) -> dict[str, Any]:
+def _one(role: str, path: PathLike) -> dict[str, Json]:
     name = "-" if str(path) == "-" else display_name(path)
-    known: dict[str, Any] = {"role": role, "path": name, "size": None, "sha256": None}
+    known: dict[str, Json] = {"role": role, "path": name, "size": None, "sha256": None}
     if name == "-" or not Path(path).is_file():
         return known
     with Path(path).open("rb") as stream:

@@ -26,7 +26,7 @@ from deciban.trials.joining.matching import JoinReport
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 from deciban.trials.units import keys_of_trials
-from deciban.types import AnyArray, IntArray
+from deciban.types import AnyArray, IntArray, Json
 
 if TYPE_CHECKING:
     from deciban.io.partitions.files import FileRows
@@ -289,7 +289,7 @@ class SummaryHead:
         return found
 
 
-def _in_words(value: Any) -> str:
+def _in_words(value: Json) -> str:
     return (", ".join(value) if isinstance(value, tuple) else str(value)) or "none"
 
 
@@ -338,13 +338,13 @@ def _damaged(name: str) -> FormatError:
     return FormatError(f"{name}: is incomplete or damaged. Summarize the original files again.")
 
 
-def _head(about: dict[str, Any]) -> SummaryHead:
+def _head(about: dict[str, Json]) -> SummaryHead:
     shards = about.pop("shards")
     made = (PartitionRecord(**{key: _tuple(value) for key, value in one.items()}) for one in shards)
     return SummaryHead(shards=tuple(made), **{key: _tuple(value) for key, value in about.items()})
 
 
-def _tuple(value: Any) -> Any:
+def _tuple(value: Json) -> Json:
     return tuple(value) if isinstance(value, list) else value
 
 

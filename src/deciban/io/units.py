@@ -79,7 +79,7 @@ def as_detection_llrs(contents: Contents) -> Contents:
     return replace(contents, class_scores=written_as(contents.class_scores, "detection-llr")[0])
 
 
-def logs_of_probabilities(scores: AnyScores, prior: Any) -> AnyScores:
+def logs_of_probabilities(scores: AnyScores, prior: Prior | float) -> AnyScores:
     """Convert probabilities of targets to log-likelihood ratios, or of classes to log-likelihoods.
 
     Parameters
@@ -259,7 +259,13 @@ def notes_on_submissions(told: Sequence[Message], write_as: str) -> list[Message
 
 
 def in_other_units(
-    contents: Contents, probabilities: Any, *, detection_llr: bool, write_as: str, lr: bool, negate: bool
+    contents: Contents,
+    probabilities: Prior | float | None,
+    *,
+    detection_llr: bool,
+    write_as: str,
+    lr: bool,
+    negate: bool,
 ) -> tuple[Contents, list[Message]]:
     """Convert the scores of contents to logarithms or detection llrs, and return messages about it.
 

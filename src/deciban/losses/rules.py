@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import array_api_compat
 import numpy as np
@@ -14,13 +14,13 @@ from scipy import special
 from deciban._validate import arrays as _validate
 from deciban.core import proper
 from deciban.errors import InputError
-from deciban.types import AnyArray, Weights
+from deciban.types import AnyArray, FloatArray, Foreign, Tensor, Weights
 
 _quiet = np.errstate(over="ignore", under="ignore")
 
 
 @_quiet
-def cost_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
+def cost_non(xp: Foreign, x: Tensor, alpha: float, beta: float, log_weight: float = 0.0) -> Tensor:
     """Return ``exp(log_weight) C(x | non; alpha, beta)`` of posterior log odds ``x``, which may be infinite.
 
     Rules without a closed form are evaluated by `deciban.core.proper` on the host, with one formula for all
@@ -36,7 +36,7 @@ def cost_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0
 
 
 @_quiet
-def slope_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
+def slope_non(xp: Foreign, x: Tensor, alpha: float, beta: float, log_weight: float = 0.0) -> Tensor:
     """Return ``exp(log_weight) dC/dx``; ``inf`` if it exceeds the type.
 
     The derivative is ``sigma(x)^alpha sigma(-x)^(beta-1) / B(alpha, beta)``.
@@ -50,22 +50,22 @@ def slope_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.
     return math.exp(log_weight) * xp.exp(exponent)
 
 
-def on_host(x: Any) -> AnyArray:
+def on_host(x: Tensor) -> AnyArray:
     """Return ``x`` as a NumPy array, outside of any automatic differentiation."""
     if array_api_compat.is_torch_array(x):
         return np.asarray(x.detach().cpu().numpy())
     return np.from_dlpack(x, device="cpu")
 
 
-def _softplus(xp: Any, x: Any) -> Any:
+def _softplus(xp: Foreign, x: Tensor) -> Tensor:
     return xp.logaddexp(x, xp.zeros_like(x))
 
 
-def _sigma(xp: Any, x: Any) -> Any:
+def _sigma(xp: Foreign, x: Tensor) -> Tensor:
     return 1.0 / (1.0 + xp.exp(-x))
 
 
-_CLOSED_FORMS: dict[tuple[float, float], Callable[[Any, Any], Any]] = {
+_CLOSED_FORMS: dict[tuple[float, float], Callable[[Foreign, Tensor], Tensor]] = {
     (1.0, 1.0): _softplus,
     (2.0, 2.0): lambda xp, x: 3.0 * _sigma(xp, x) ** 2.0,
     (0.5, 0.5): lambda xp, x: 2.0 / np.pi * xp.exp(0.5 * x),
@@ -75,30 +75,31 @@ _CLOSED_FORMS: dict[tuple[float, float], Callable[[Any, Any], Any]] = {
 
 
 @cache
-def _differentiable_cost_non() -> Any:
+def _differentiable_cost_non() -> Callable[..., Tensor]:
     """Return `cost_non` of tensors, differentiable twice; torch is imported only here."""
     import torch
 
     class CostNon(torch.autograd.Function):  # type: ignore[misc]  # Any, if torch is not installed
         @staticmethod
-        def forward(xp: Any, x: Any, alpha: float, beta: float, log_weight: float) -> Any:
+        def forward(xp: Foreign, x: Tensor, alpha: float, beta: float, log_weight: float) -> Tensor:
             return cost_non(xp, x, alpha, beta, log_weight)
 
         @staticmethod
-        def setup_context(ctx: Any, inputs: tuple[Any, Any, float, float, float], output: Any) -> None:  # noqa: ARG004
+        def setup_context(ctx: Foreign, inputs: tuple[Foreign, Tensor, float, float, float], output: Tensor) -> None:  # noqa: ARG004
             ctx.xp, x, *ctx.rule = inputs
             ctx.save_for_backward(x)
 
         @staticmethod
-        def backward(ctx: Any, gradient: Any) -> tuple[None, Any, None, None, None]:
+        def backward(ctx: Foreign, gradient: Tensor) -> tuple[None, Tensor, None, None, None]:
             (x,) = ctx.saved_tensors
             # Differentiable operations: PyTorch records them if a second derivative is requested.
             return None, gradient * slope_non(ctx.xp, x, *ctx.rule), None, None, None
 
-    return CostNon.apply
+    cost: Callable[..., Tensor] = CostNon.apply
+    return cost
 
 
-LossTrials: TypeAlias = tuple[Any, Any, Any]
+LossTrials: TypeAlias = tuple[Tensor, Tensor | float, Foreign]
 """The llrs of one class, the share of each trial in the class mean, and the original type of the scores.
 
 Llrs are an array (n,) in working precision. Shares are another array, or one number for all trials; they sum to 1.
@@ -108,7 +109,9 @@ original type.
 """
 
 
-def both_classes(tar: Any, non: Any, tar_weights: Weights, non_weights: Weights) -> tuple[Any, LossTrials, LossTrials]:
+def both_classes(
+    tar: Tensor, non: Tensor, tar_weights: Weights, non_weights: Weights
+) -> tuple[Foreign, LossTrials, LossTrials]:
     """Check the arguments of a loss; return the array API namespace, the targets and the non-targets.
 
     Raises
@@ -130,14 +133,14 @@ def both_classes(tar: Any, non: Any, tar_weights: Weights, non_weights: Weights)
     return xp, _one_class(xp, tar, tar_weights, "tar"), _one_class(xp, non, non_weights, "non")
 
 
-def _array(values: Any, name: str) -> Any:
+def _array(values: Tensor, name: str) -> Tensor:
     """Return arrays of other libraries unchanged; NumPy arrays and lists become checked vectors."""
     if array_api_compat.is_array_api_obj(values) and not array_api_compat.is_numpy_array(values):
         return values
     return _validate.scores(values, name)
 
 
-def _one_class(xp: Any, values: Any, weights: Weights, name: str) -> LossTrials:
+def _one_class(xp: Foreign, values: Tensor, weights: Weights, name: str) -> LossTrials:
     device = array_api_compat.device(values)
     working = _widest_float(xp, device)
     if not _is_healthy(xp, values):
@@ -153,20 +156,20 @@ def _one_class(xp: Any, values: Any, weights: Weights, name: str) -> LossTrials:
     return llr, share, values.dtype
 
 
-def _is_healthy(xp: Any, values: Any) -> bool:
+def _is_healthy(xp: Foreign, values: Tensor) -> bool:
     """Return True if these are valid scores; checked on their device, with one number returned to the host."""
     floats = values.ndim == 1 and values.shape[0] > 0 and xp.isdtype(values.dtype, "real floating")
     return floats and not bool(xp.any(xp.isnan(values)))
 
 
-def _readable(xp: Any, values: Any) -> Any:
+def _readable(xp: Foreign, values: Tensor) -> Tensor:
     # NumPy has no bfloat16: floats are widened on their device, which is exact.
     if xp.isdtype(values.dtype, "real floating"):
         values = xp.astype(values, _widest_float(xp, array_api_compat.device(values)))
     return on_host(values)
 
 
-def _weights(weights: Any, n_trials: int, name: str) -> Any:
+def _weights(weights: Tensor, n_trials: int, name: str) -> FloatArray | None:
     if array_api_compat.is_torch_array(weights):
         if weights.requires_grad:
             raise InputError(
@@ -180,7 +183,7 @@ def _weights(weights: Any, n_trials: int, name: str) -> Any:
 
 
 @cache
-def _widest_float(xp: Any, device: Any) -> Any:
+def _widest_float(xp: Foreign, device: Foreign) -> Foreign:
     """Return float64 if the device supports it; some accelerators support only float32."""
     floats = xp.__array_namespace_info__().dtypes(device=device, kind="real floating")
     return xp.float64 if "float64" in floats else xp.float32
@@ -202,21 +205,21 @@ class CostAndGradient(NamedTuple):
         Derivative in each non-target score, per nat; never negative.
     """
 
-    value: Any
-    grad_tar: Any
-    grad_non: Any
+    value: Tensor
+    grad_tar: Tensor
+    grad_non: Tensor
 
 
 class _CostTerm(NamedTuple):
     """One class of an expected cost, ``sum(share * weight * C(x | non))``; targets are mirrored non-targets."""
 
-    x: Any
+    x: Tensor
     sign: float
-    share: Any
+    share: Tensor | float
     log_weight: float
     alpha: float
     beta: float
-    dtype: Any
+    dtype: Foreign
 
     @classmethod
     def of(cls, trials: LossTrials, sign: float, log_odds: float, rule: tuple[float, float]) -> _CostTerm:
@@ -226,13 +229,13 @@ class _CostTerm(NamedTuple):
 
 
 def _terms(
-    tar: Any,
-    non: Any,
-    tar_weights: Any,
-    non_weights: Any,
+    tar: Tensor,
+    non: Tensor,
+    tar_weights: Weights,
+    non_weights: Weights,
     rule: tuple[float, float] = (1.0, 1.0),
     prior: tuple[float | None, float | None] = (None, 0.0),
-) -> tuple[Any, tuple[_CostTerm, _CostTerm]]:
+) -> tuple[Foreign, tuple[_CostTerm, _CostTerm]]:
     """Check all arguments of a loss; return the array API namespace, and the terms of targets and non-targets.
 
     Raises
@@ -248,8 +251,8 @@ def _terms(
 
 
 def _value(
-    xp: Any, terms: tuple[_CostTerm, _CostTerm], unit: float = 1.0, cost: Callable[..., Any] | None = None
-) -> Any:
+    xp: Foreign, terms: tuple[_CostTerm, _CostTerm], unit: float = 1.0, cost: Callable[..., Tensor] | None = None
+) -> Tensor:
     """Return the loss in the type of the scores, differentiable in its tensors; its unit is in nats."""
     if cost is None:
         cost = _differentiable_cost_non() if array_api_compat.is_torch_array(terms[0].x) else cost_non
@@ -259,12 +262,12 @@ def _value(
         return xp.astype((tar + non) / unit, xp.result_type(*(t.dtype for t in terms)), copy=False)[0]
 
 
-def _value_and_gradient(xp: Any, terms: tuple[_CostTerm, _CostTerm], unit: float = 1.0) -> CostAndGradient:
+def _value_and_gradient(xp: Foreign, terms: tuple[_CostTerm, _CostTerm], unit: float = 1.0) -> CostAndGradient:
     """Return the loss and its derivatives by formulas, outside of any automatic differentiation."""
     if array_api_compat.is_torch_array(terms[0].x):
         terms = (terms[0]._replace(x=terms[0].x.detach()), terms[1]._replace(x=terms[1].x.detach()))
 
-    def gradient(term: _CostTerm) -> Any:
+    def gradient(term: _CostTerm) -> Tensor:
         slope = slope_non(xp, term.x, term.alpha, term.beta, term.log_weight)
         with np.errstate(over="ignore"):
             return xp.astype(term.sign * term.share * slope / unit, term.dtype, copy=False)
@@ -272,7 +275,7 @@ def _value_and_gradient(xp: Any, terms: tuple[_CostTerm, _CostTerm], unit: float
     return CostAndGradient(_value(xp, terms, unit, cost_non), *map(gradient, terms))
 
 
-def cllr(tar: Any, non: Any, *, tar_weights: Weights = None, non_weights: Weights = None) -> Any:
+def cllr(tar: Tensor, non: Tensor, *, tar_weights: Weights = None, non_weights: Weights = None) -> Tensor:
     """Return the cost of log-likelihood ratios in bits as a loss (BOSARIS eq. 18); see `deciban.metrics.cllr`.
 
     Parameters
@@ -307,7 +310,7 @@ def cllr(tar: Any, non: Any, *, tar_weights: Weights = None, non_weights: Weight
 
 
 def cllr_and_gradient(
-    tar: Any, non: Any, *, tar_weights: Weights = None, non_weights: Weights = None
+    tar: Tensor, non: Tensor, *, tar_weights: Weights = None, non_weights: Weights = None
 ) -> CostAndGradient:
     """Return `cllr` with its derivatives in the scores, for libraries without automatic differentiation.
 
@@ -340,8 +343,8 @@ def cllr_and_gradient(
 
 
 def scoring_rule_cost(
-    tar: Any,
-    non: Any,
+    tar: Tensor,
+    non: Tensor,
     *,
     alpha: float,
     beta: float,
@@ -349,7 +352,7 @@ def scoring_rule_cost(
     prior_log_odds: float | None = None,
     tar_weights: Weights = None,
     non_weights: Weights = None,
-) -> Any:
+) -> Tensor:
     """Return the expected cost of a beta-family rule as a loss (thesis 7.38); see `deciban.metrics.scoring_rule_cost`.
 
     Parameters
@@ -388,8 +391,8 @@ def scoring_rule_cost(
 
 
 def scoring_rule_cost_and_gradient(
-    tar: Any,
-    non: Any,
+    tar: Tensor,
+    non: Tensor,
     *,
     alpha: float,
     beta: float,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -527,17 +527,20 @@ _ROUNDING = 4e-15
 """Largest difference between equal values by rounding."""
 
 
-def _f1(hit: Any, miss: Any, false: Any, _right: Any) -> FloatArray:
+Amount: TypeAlias = FloatArray | float
+
+
+def _f1(hit: Amount, miss: Amount, false: Amount, _right: Amount) -> FloatArray:
     return np.asarray(2.0 * hit / (2.0 * hit + false + miss))
 
 
-def _matthews(hit: Any, miss: Any, false: Any, right: Any) -> FloatArray:
+def _matthews(hit: Amount, miss: Amount, false: Amount, right: Amount) -> FloatArray:
     scale = np.sqrt(hit + false) * np.sqrt(hit + miss) * np.sqrt(right + false) * np.sqrt(right + miss)
     top = np.asarray(hit * right - false * miss, np.float64)
     return np.asarray(np.divide(top, scale, out=np.zeros_like(top), where=np.asarray(scale > 0.0)))
 
 
-def _youden(hit: Any, miss: Any, false: Any, right: Any) -> FloatArray:
+def _youden(hit: Amount, miss: Amount, false: Amount, right: Amount) -> FloatArray:
     return np.asarray(hit / (hit + miss) - false / (false + right))
 
 

@@ -7,18 +7,17 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from deciban.errors import InputError
 from deciban.models.model import Model, content_of
-from deciban.types import AnyArray
+from deciban.types import AnyArray, Foreign, Json
 
 FORMAT = 1
 """Version of the table of steps."""
 
-Step = Mapping[str, Any]
+Step = Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +105,12 @@ class Exported:
         graph = _Graph(helper, numpy_helper)
         for step in self.steps:
             _ONNX[step["op"]](graph, step)
-        shape = ["n", self.n_inputs, *([len(self.classes)] if self.classes else [])]
+        shape: list[str | int] = ["n", self.n_inputs, *([len(self.classes)] if self.classes else [])]
         name = "loglik" if self.classes else "llr"
         if not self.classes and self.steps[0]["op"] != "linear":  # (n, 1) until the end
             graph.add("Reshape", graph.whole(-1))
         graph.nodes[-1].output[0] = name
-        ends = ["n", len(self.classes)] if self.classes else ["n"]
+        ends: list[str | int] = ["n", len(self.classes)] if self.classes else ["n"]
         made = helper.make_graph(
             graph.nodes,
             "deciban",
@@ -186,7 +185,7 @@ def exported(model: Model) -> Exported:
 _COUNTS = {"n_tar": "target", "n_non": "non-target"}
 
 
-def _steps(part: Mapping[str, Any]) -> list[Step]:
+def _steps(part: Mapping[str, Json]) -> list[Step]:
     """Return the steps of one model."""
     made = _STEPS.get(part["kind"])
     if made is None:
@@ -211,7 +210,7 @@ def _linear(weights: Sequence[float], offset: float) -> list[Step]:
     return [{"op": "linear", "weights": list(weights), "offset": offset}]
 
 
-def _clip(ends: Mapping[str, Any]) -> list[Step]:
+def _clip(ends: Mapping[str, Json]) -> list[Step]:
     low, high = ends.get("low"), ends.get("high")
     return [
         {
@@ -222,7 +221,7 @@ def _clip(ends: Mapping[str, Any]) -> list[Step]:
     ]
 
 
-def _pav(parameters: Mapping[str, Any], settings: Mapping[str, Any]) -> list[Step]:
+def _pav(parameters: Mapping[str, Json], settings: Mapping[str, Json]) -> list[Step]:
     low, high, llr = (np.array(list(map(float, parameters[name]))) for name in ("low", "high", "llr"))
     if settings.get("interpolation") == "step":
         borders = np.clip(0.5 * high[:-1] + 0.5 * low[1:], np.nextafter(high[:-1], np.inf), low[1:])
@@ -232,12 +231,12 @@ def _pav(parameters: Mapping[str, Any], settings: Mapping[str, Any]) -> list[Ste
     return [{"op": "table", "scores": edges[is_new].tolist(), "llrs": values[is_new].tolist()}]
 
 
-def _beta(parameters: Mapping[str, Any], settings: Mapping[str, Any]) -> list[Step]:
+def _beta(parameters: Mapping[str, Json], settings: Mapping[str, Json]) -> list[Step]:
     first: list[Step] = [] if settings.get("scores") == "log_odds" else [{"op": "log_odds"}]
     return [*first, {"op": "beta", **{name: parameters[name] for name in "abc"}}]
 
 
-def _gaussian(parameters: Mapping[str, Any], _: Any) -> list[Step]:
+def _gaussian(parameters: Mapping[str, Json], _: object) -> list[Step]:
     names = ("mean_tar", "mean_non", "sd_tar", "sd_non")
     tar, non, sd_tar, sd_non = (float(parameters[name]) for name in names)
     if sd_tar == sd_non:
@@ -246,17 +245,17 @@ def _gaussian(parameters: Mapping[str, Any], _: Any) -> list[Step]:
     return [{"op": "gaussian", **{name: parameters[name] for name in names}}]
 
 
-def _classes(scale: Any, offset: Sequence[float]) -> list[Step]:
+def _classes(scale: Json, offset: Sequence[float]) -> list[Step]:
     rows = np.atleast_1d(np.asarray(scale, np.float64))
     rows = np.repeat(rows[:, None], len(offset), axis=1) if rows.ndim == 1 else rows
     return [{"op": "classes", "scale": rows.tolist(), "offset": list(offset)}]
 
 
-def _matrix(matrix: Any, offset: Sequence[float]) -> list[Step]:
+def _matrix(matrix: Json, offset: Sequence[float]) -> list[Step]:
     return [{"op": "matrix", "matrix": np.asarray(matrix, np.float64).tolist(), "offset": list(offset)}]
 
 
-_STEPS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], list[Step]]] = {
+_STEPS: dict[str, Callable[[Mapping[str, Json], Mapping[str, Json]], list[Step]]] = {
     **dict.fromkeys(("affine", "shift", "scale"), lambda p, _: _linear([p["scale"]], p["offset"])),
     "bound": lambda _, settings: _clip(settings),
     "elub": lambda parameters, _: _clip(parameters),
@@ -382,11 +381,11 @@ _PYTHON: dict[str, Callable[[Step, str], _Code]] = {
 class _Graph:
     """Nodes and constants of an ONNX graph; ``last`` is the name of the latest result."""
 
-    def __init__(self, helper: Any, numpy_helper: Any) -> None:
+    def __init__(self, helper: Foreign, numpy_helper: Foreign) -> None:
         self._helper, self._numpy = helper, numpy_helper
-        self.nodes, self.constants, self.last = list[Any](), list[Any](), "scores"
+        self.nodes, self.constants, self.last = list[Foreign](), list[Foreign](), "scores"
 
-    def constant(self, value: Any) -> str:
+    def constant(self, value: Json) -> str:
         """Add float64 numbers."""
         return self._constant(np.asarray(value, np.float64))
 
@@ -399,7 +398,7 @@ class _Graph:
         self.constants.append(self._numpy.from_array(array, name))
         return name
 
-    def add(self, op: str, *others: str, first: str | None = None, **how: Any) -> str:
+    def add(self, op: str, *others: str, first: str | None = None, **how: Foreign) -> str:
         name = f"x{len(self.nodes)}"
         self.nodes.append(self._helper.make_node(op, [self.last if first is None else first, *others], [name], **how))
         self.last = name

@@ -8,20 +8,21 @@ import math
 import re
 from importlib import resources
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from deciban._files import content_of, display_name, is_open_file, require_file_name, stream_of
+from deciban._files import PathLike, content_of, display_name, is_open_file, require_file_name, stream_of
 from deciban._lazy import registered, registered_names
 from deciban.errors import FormatError, InputError
 from deciban.models.model import SCHEMA, Model, Training, uncertainty_of
+from deciban.types import Json
 
 _MOST_BYTES = 1 << 30
 
-NUMBER: dict[str, Any] = {"oneOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}
+NUMBER: dict[str, Json] = {"oneOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}
 """A number in a model file; JSON has no infinity."""
 
 
-def load_model(path: Any) -> Model:
+def load_model(path: PathLike) -> Model:
     """Read a model that ``save`` or ``deciban calibrate`` wrote.
 
     Parameters
@@ -73,7 +74,7 @@ _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[-+.\w]+')
 """Strings of JSON, and the numbers and words between them."""
 
 
-def parsed(data: bytes, name: str) -> Any:
+def parsed(data: bytes, name: str) -> Json:
     """Return the content of a JSON file; messages begin with ``name``.
 
     Raises
@@ -97,14 +98,14 @@ def parsed(data: bytes, name: str) -> Any:
     def fitting(digits: str) -> int:
         return int(digits) if math.isfinite(float(digits)) else refuse(digits)
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         found = dict(pairs)
         if len(found) < len(pairs):
             raise FormatError(f"{name}: a name occurs twice in one object. Damaged, or not written by deciban.")
         return found
 
     try:
-        content: Any = json.loads(
+        content: Json = json.loads(
             data.decode("utf-8"), parse_constant=refuse, parse_float=finite, parse_int=fitting, object_pairs_hook=unique
         )
         json.dumps(content, ensure_ascii=False).encode()  # refuses lone surrogates, which could not be written
@@ -120,7 +121,7 @@ def parsed(data: bytes, name: str) -> Any:
     return content
 
 
-def model_of(content: Any, name: str) -> Model:
+def model_of(content: Json, name: str) -> Model:
     """Return the model in the content of a file, or in a part of it.
 
     Raises
@@ -165,7 +166,7 @@ def model_of(content: Any, name: str) -> Model:
     return model
 
 
-def _placed(error: Exception, content: dict[str, Any], *sections: str) -> str:
+def _placed(error: Exception, content: dict[str, Json], *sections: str) -> str:
     """Return the message of an error, prefixed by the section of the file that contains its first name."""
     words = str(error)
     if (named := re.match(r"(\w+)(\[\d+\])*[:,]", words)) is not None:
@@ -175,7 +176,7 @@ def _placed(error: Exception, content: dict[str, Any], *sections: str) -> str:
     return words
 
 
-def _require_training(training: dict[str, Any], model: Model, name: str) -> None:
+def _require_training(training: dict[str, Json], model: Model, name: str) -> None:
     """Refuse a record whose system names do not match the model, or whose counts are of other classes.
 
     Names may be missing.
@@ -193,7 +194,7 @@ def _require_training(training: dict[str, Any], model: Model, name: str) -> None
         )
 
 
-def _validate(content: Any, model_class: type[Model], name: str) -> None:
+def _validate(content: Json, model_class: type[Model], name: str) -> None:
     import jsonschema
 
     parameters = model_class.parameter_schema
@@ -205,7 +206,7 @@ def _validate(content: Any, model_class: type[Model], name: str) -> None:
         raise FormatError(f"{name}: {where}: {error.message[:200]}. Damaged, or not written by deciban.")
 
 
-def _require_settings(settings: dict[str, Any], model_class: type[Model], name: str) -> None:
+def _require_settings(settings: dict[str, Json], model_class: type[Model], name: str) -> None:
     """Refuse unknown settings; the constructor checks their values.
 
     One exception: Python accepts true as 1.
@@ -227,7 +228,7 @@ def _require_settings(settings: dict[str, Any], model_class: type[Model], name: 
             )
 
 
-def _numbers(value: Any) -> Any:
+def _numbers(value: Json) -> Json:
     """Convert words to infinite numbers."""
     if isinstance(value, dict):
         return {name: _numbers(entry) for name, entry in value.items()}

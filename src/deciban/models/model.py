@@ -20,9 +20,10 @@ from deciban._version import __version__
 from deciban.core.resampling.intervals import t_quantile
 from deciban.core.resampling.units import FEW_UNITS, TrialUnits, is_independent, number_of_units, source_of_file
 from deciban.errors import DecibanWarning, InputError
-from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, Json, ScoreArray
 
 if TYPE_CHECKING:
+    from deciban._files import PathLike
     from deciban.core.resampling.linearised import UnitChanges
 
 _BLOCK = 1 << 16
@@ -122,11 +123,11 @@ class ParameterUncertainty(ABC):
         return ""
 
     @abstractmethod
-    def content(self, names: tuple[str, ...]) -> dict[str, Any]:
+    def content(self, names: tuple[str, ...]) -> dict[str, Json]:
         """Return the entry of a model file; ``names`` are the names of the parameters."""
 
     @property
-    def _units(self) -> dict[str, Any]:
+    def _units(self) -> dict[str, Json]:
         return {"n": self.n_units, "noun": self.noun, "source": self.source}
 
 
@@ -160,7 +161,7 @@ class Model(ABC):
     """
 
     kind: ClassVar[str]
-    parameter_schema: ClassVar[dict[str, Any]]
+    parameter_schema: ClassVar[Mapping[str, object]]
     """JSON schema of each parameter."""
 
     fit_call: ClassVar[str] = "fit(scores, is_target)"
@@ -180,7 +181,7 @@ class Model(ABC):
         return ()
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Json]:
         """Arguments of the constructor."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
@@ -189,11 +190,11 @@ class Model(ABC):
         """Names of the classes that the training record counts."""
         return "n_tar", "n_non"
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """Return trained parameters as plain numbers, strings, lists and mappings."""
         return {name: _listed(getattr(self, f"{name}_")) for name in self.parameter_schema}
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set parameters from a file that fits the schema.
 
         Raises
@@ -226,7 +227,7 @@ class Model(ABC):
         if not self.is_fitted:
             raise InputError(f"{type(self).__name__}: not trained yet. Call {self.fit_call} first.")
 
-    def save(self, path: Any) -> None:
+    def save(self, path: PathLike) -> None:
         """Write the model to a JSON file, completely or not at all.
 
         Parameters
@@ -267,7 +268,7 @@ def to_text(model: Model) -> str:
     return json.dumps(content_of(model), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def content_of(model: Model) -> dict[str, Any]:
+def content_of(model: Model) -> dict[str, Json]:
     """Return the content of a model file.
 
     Raises
@@ -277,7 +278,7 @@ def content_of(model: Model) -> dict[str, Any]:
     """
     model.require_fitted()
     training = model.training_
-    content: dict[str, Any] = {
+    content: dict[str, Json] = {
         "deciban_model": SCHEMA,
         "kind": model.kind,
         "deciban_version": __version__,
@@ -293,11 +294,11 @@ def content_of(model: Model) -> dict[str, Any]:
         }
     if model.uncertainty_ is not None:
         content["uncertainty"] = model.uncertainty_.content(model.parameter_names)
-    plain: dict[str, Any] = _plain(content)
+    plain: dict[str, Json] = _plain(content)
     return plain
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: Json) -> Json:
     """Return a parameter as numbers, strings, lists and mappings; nested models become the content of their files."""
     if isinstance(value, Model):
         return content_of(value)
@@ -306,7 +307,7 @@ def _listed(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Json) -> Json:
     """Return a value for JSON: infinite numbers become words."""
     if isinstance(value, dict):
         return {name: _plain(entry) for name, entry in value.items()}
@@ -418,7 +419,7 @@ class ParameterCovariance(ParameterUncertainty):
         low, high = _around(np.array([value]), np.array([error]), self.reach(level), np.array([value - bias]))
         return float(low[0]), float(high[0])
 
-    def content(self, names: tuple[str, ...]) -> dict[str, Any]:
+    def content(self, names: tuple[str, ...]) -> dict[str, Json]:
         """Return the entry of a model file."""
         found = {"parameters": list(names), "covariance": self.covariance.tolist(), "units": self._units}
         if self.bias is not None:
@@ -500,7 +501,7 @@ class JackknifeMaps(ParameterUncertainty):
         low[unknown], high[unknown] = -np.inf, np.inf
         return low, high
 
-    def content(self, names: tuple[str, ...]) -> dict[str, Any]:  # noqa: ARG002  # maps have none
+    def content(self, names: tuple[str, ...]) -> dict[str, Json]:  # noqa: ARG002  # maps have none
         """Return the entry of a model file: the parameters of each replicate."""
         return {"replicates": [model.parameters() for model in self.replicates], "units": self._units}
 
@@ -525,7 +526,7 @@ def bare_copy(model: Any) -> Any:
     return found
 
 
-def uncertainty_of(content: Mapping[str, Any], model: Model) -> ParameterUncertainty:
+def uncertainty_of(content: Mapping[str, Json], model: Model) -> ParameterUncertainty:
     """Return the uncertainty in a model file; the parameters of the model are already set.
 
     Raises

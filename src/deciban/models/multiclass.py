@@ -21,18 +21,19 @@ from deciban.errors import InputError, TrialError, warn
 from deciban.models.model import ParameterCovariance, ParameterUncertainty, Plain
 from deciban.models.score_model import ParameterRow, ScoreModel, error_in_words, penalized, require_systems, results_of
 from deciban.trials.sources import Batch, Columns, in_memory
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, Priors, ScoreArray, Units, Weights
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Json, Names, Priors, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
     from deciban.core.training.linear_training import Fit
+    from deciban.models.sources import SourceClasses
 
-NAMES: dict[str, Any] = {"type": ["array", "null"], "items": {"type": "string"}}
+NAMES: dict[str, Json] = {"type": ["array", "null"], "items": {"type": "string"}}
 """Schema of the names of the classes."""
 
-VECTOR: dict[str, Any] = {"type": "array", "items": {"type": "number"}, "minItems": 2}
+VECTOR: dict[str, Json] = {"type": "array", "items": {"type": "number"}, "minItems": 2}
 """Schema of a number for each class."""
 
-MATRIX: dict[str, Any] = {"type": "array", "items": VECTOR, "minItems": 2}
+MATRIX: dict[str, Json] = {"type": "array", "items": VECTOR, "minItems": 2}
 """Schema of a number for each pair of classes."""
 
 
@@ -97,7 +98,7 @@ class ClassModel(ScoreModel):
         source = in_memory(Batch(systems, checked, own, weight), called, is_numbered=names is None)
         return self.fit_source(source, None, 0, units=own)
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
+    def _uncertainty(self, data: SourceClasses, units: TrialUnits) -> ParameterUncertainty:
         """Return the covariance of scales and offsets.
 
         Raises
@@ -133,7 +134,7 @@ class ClassModel(ScoreModel):
         scales = tuple(f"weight of {name}" for name in self.trained_systems) if self.is_fusion else ("scale",)
         return (*scales, *(f"offset of {name}" for name in self.counted))
 
-    def _data(self, *given: Any) -> Any:
+    def _data(self, *given: Any) -> SourceClasses:
         from deciban.models.sources import SourceClasses
 
         return SourceClasses(*given, prior=self.prior)
@@ -205,7 +206,7 @@ class ClassModel(ScoreModel):
         return self.classes_ or tuple(map(str, range(self.n_classes_)))
 
     @property
-    def detector_maps(self) -> Mapping[str, Any]:
+    def detector_maps(self) -> Mapping[str, Json]:
         """Calibrators of each class against the rest, by class name; empty for maps of all classes together."""
         return {}
 
@@ -269,19 +270,19 @@ class ClassModel(ScoreModel):
             warn(f"{type(self).__name__}: {fit.status}.")
         return results_of(fit)
 
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, parameters: Mapping[str, Json]) -> None:
         """Set names, numbers and arrays from a file that fits the schema."""
         super().set_parameters({name: value for name, value in parameters.items() if name != "classes"})
         self._set_names(parameters)
 
-    def _set_names(self, parameters: Mapping[str, Any]) -> None:
+    def _set_names(self, parameters: Mapping[str, Json]) -> None:
         """Set names from a file; refuse another number of classes, or offsets without the setting."""
         self._require_count(parameters, n_classes := self.n_classes_)
         if getattr(self, "offsets", True) is False and any(parameters["offset"]):
             raise InputError("offset: not all are 0, but the setting offsets is false.")
         self.classes_ = _validate_classes.names(parameters["classes"], n_classes)
 
-    def _require_count(self, parameters: Mapping[str, Any], n_classes: int) -> None:
+    def _require_count(self, parameters: Mapping[str, Json], n_classes: int) -> None:
         """Refuse a file whose names or prior are for another number of classes.
 
         Raises
@@ -302,7 +303,7 @@ class ClassModel(ScoreModel):
 class ClassMap(ClassModel):
     """A multiclass map from log-likelihoods of one system to log-likelihoods."""
 
-    parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "offset": VECTOR}
+    parameter_schema: ClassVar[Mapping[str, object]] = {"classes": NAMES, "offset": VECTOR}
 
 
 def _columns(scores: ScoreArray) -> ScoreArray | list[ScoreArray]:
@@ -491,7 +492,7 @@ def _rows(model: ScoreModel) -> Sequence[ParameterRow]:
     return [ParameterRow(*each, standard_error=errors.get(f"weight of {each[0]}")) for each in weights]
 
 
-_WEIGHTS: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"type": "number"}}
+_WEIGHTS: dict[str, Json] = {"type": "array", "minItems": 1, "items": {"type": "number"}}
 
 
 class MulticlassFusion(ClassModel):
@@ -551,7 +552,7 @@ class MulticlassFusion(ClassModel):
     is_fusion = True
     no_errors = ""
     table_name = "fusion"
-    parameter_schema: ClassVar[dict[str, Any]] = {
+    parameter_schema: ClassVar[Mapping[str, object]] = {
         "classes": NAMES,
         "weights": _WEIGHTS,
         "standardized_weights": _WEIGHTS,
@@ -587,7 +588,7 @@ class MulticlassFusion(ClassModel):
         checked = [_validate_classes.loglik(table[:, k], f"loglik[:, {k}]") for k in range(table.shape[1])]
         return table if checked[0].dtype == table.dtype else np.stack(checked, axis=1)
 
-    def _fit(self, data: Any) -> Mapping[str, Plain]:
+    def _fit(self, data: SourceClasses) -> Mapping[str, Plain]:
         from deciban.core.training.multiclass_training import train_counted  # only needed for training
 
         ridge, offset = self._checked()

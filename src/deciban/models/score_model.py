@@ -29,13 +29,14 @@ from deciban.models.model import (
     bare_copy,
 )
 from deciban.trials.sources import Batch, TrialFields, TrialSource, in_memory
-from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray, Units, Weights, not_none
+from deciban.types import AnyArray, BoolArray, FloatArray, Json, ScoreArray, Units, Weights, not_none
 
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
     from deciban.core.training.batches import PartsOfTrials
     from deciban.core.training.linear_objective import TrainingTrials
     from deciban.core.training.linear_training import Fit, LinearFit
+    from deciban.models.sources import LabelledSource, SourceTrials
     from deciban.trials.sources import Engine, TrialSource
     from deciban.trials.speakers import BatchUnits
 
@@ -315,7 +316,7 @@ class ScoreModel(Model):
     no_intervals: ClassVar[str] = ""
     """Reason why llrs of this kind of model have no intervals, or empty."""
 
-    def interval(self, scores: Any, *, level: float = LEVEL, **quality: Any) -> Bounds:
+    def interval(self, scores: ArrayLike, *, level: float = LEVEL, **quality: ArrayLike) -> Bounds:
         """Return an interval of each llr that accounts for the sampling of training units.
 
         Parameters
@@ -358,7 +359,7 @@ class ScoreModel(Model):
             raise InputError(f"interval: {self.no_intervals}.")
         return self._bounds(scores, self.transform(scores, **quality), checked, **quality)
 
-    def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
+    def _bounds(self, scores: ArrayLike, llr: FloatArray, level: float, **_quality: ArrayLike) -> Bounds:
         """Return intervals of the llrs of scores that `transform` accepted."""
         found, values = self._require_uncertainty(), np.asarray(scores, np.float64)
         if isinstance(found, JackknifeMaps):
@@ -386,7 +387,7 @@ class ScoreModel(Model):
             "if llrs have no intervals, set no_intervals to the reason."
         )
 
-    def _learn_uncertainty(self, data: Any) -> None:
+    def _learn_uncertainty(self, data: LabelledSource) -> None:
         """Compute the uncertainty of training if there are units; warn with the reason if this is impossible."""
         self.uncertainty_, self.no_errors = None, type(self).no_errors
         counting, units = data.of_units()
@@ -406,7 +407,7 @@ class ScoreModel(Model):
         return known or tuple(f"system {k}" for k in range(self.n_systems_))
 
 
-def objective_line(results: dict[str, Any], of_trials: str = "", *, without_llrs: bool = False) -> str:
+def objective_line(results: dict[str, Json], of_trials: str = "", *, without_llrs: bool = False) -> str:
     """Return a sentence on the objective of training, compared with scores without information."""
     relative = f"{results['objective_relative_to_llr_0']:.4g}"
     silent = "scores without information" + ("" if without_llrs else " (llr 0)")
@@ -476,7 +477,7 @@ class Calibrator(TwoClassModel):
         own = TrialUnits.checked(units, len(score))
         return self.fit_source(in_memory(Batch((score,), truth, own, weight)), None, 0, units=own)
 
-    def _uncertainty(self, data: Any, units: TrialUnits) -> ParameterUncertainty:
+    def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterUncertainty:
         """Return the uncertainty of training by a jackknife, because there is no formula.
 
         Raises
@@ -486,7 +487,7 @@ class Calibrator(TwoClassModel):
         """
         bare = bare_copy(self)
 
-        def trained_on(some: Any) -> Calibrator:
+        def trained_on(some: SourceTrials) -> Calibrator:
             one: Calibrator = bare_copy(bare)
             one._fit(some)
             return one
@@ -538,7 +539,7 @@ def outcome_of_llrs(tar: WeightedScores, non: WeightedScores, status: str) -> di
     return outcome(expected.cross_entropy(counting_llrs(tar), counting_llrs(non), 0.0), math.log(2), status)
 
 
-def outcome_of(data: Any, transform: Callable[[FloatArray], FloatArray], status: str) -> dict[str, Plain]:
+def outcome_of(data: SourceTrials, transform: Callable[[FloatArray], FloatArray], status: str) -> dict[str, Plain]:
     """Return results of training from `SourceTrials` and a map that can be pickled."""
     costs: ClassCosts = data.look(partial(costs_of_mapped, transform))
     tar, non = costs.of_class

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from deciban._validate.classes import Names
 from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.multiclass_objective import CountedTrials, which_count
-from deciban.core.training.sums import T
 from deciban.errors import InputError, naming_trials
 from deciban.models.model import Plain, Training, digits_of, in_digits, without_measure_warnings
 from deciban.trials.sources import (
@@ -31,16 +30,28 @@ from deciban.trials.sources import (
     found_in,
 )
 from deciban.trials.speakers import BatchUnits
-from deciban.types import Additive, AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray, not_none
+from deciban.types import (
+    Additive,
+    AnyArray,
+    BoolArray,
+    CountArray,
+    FloatArray,
+    IntArray,
+    Priors,
+    ScoreArray,
+    T,
+    not_none,
+)
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
     from deciban.metrics.scores import SortedScores
     from deciban.models.model import Form
+    from deciban.models.score_model import Calibrator, ScoreModel
     from deciban.trials.lists import Trials as TrialList
 
 
-def read_mapped(model: Any, systems: tuple[str, ...], partition: SourcePartition, wanted: TrialFields) -> Batch:
+def read_mapped(model: ScoreModel, systems: tuple[str, ...], partition: SourcePartition, wanted: TrialFields) -> Batch:
     """Read the trials of a partition with mapped scores.
 
     Raises
@@ -59,14 +70,14 @@ def read_mapped(model: Any, systems: tuple[str, ...], partition: SourcePartition
         return replace(batch, scores=(transformed(model, batch.stacked, given),))
 
 
-def transformed(model: Any, scores: AnyArray, quality: Mapping[str, AnyArray]) -> FloatArray:
+def transformed(model: ScoreModel, scores: AnyArray, quality: Mapping[str, AnyArray]) -> FloatArray:
     """Return llrs or log-likelihoods of a model; ``scores`` has trials as its first axis and systems as its second."""
     with without_measure_warnings():
         llr: FloatArray = model.transform(model.inputs(scores), **(quality if model.takes_quality else {}))
     return llr
 
 
-def mapped(source: TrialSource, model: Any, name: str) -> TrialSource:
+def mapped(source: TrialSource, model: ScoreModel, name: str) -> TrialSource:
     """Return a source with scores that a trained model maps.
 
     Parameters
@@ -164,7 +175,9 @@ def scored_by(source: TrialSource, engine: Engine | None) -> AvailableSystems:
     return AvailableSystems((0,) * len(source.systems), 0, 0, {}) if found is None else found
 
 
-Makes: TypeAlias = Callable[[Batch], tuple[T, BoolArray | slice]]
+S = TypeVar("S", bound=Sized)
+
+Makes: TypeAlias = Callable[[Batch], tuple[S, BoolArray | slice]]
 """Function that returns training trials from a batch, and their rows in the batch; can be pickled."""
 
 
@@ -190,7 +203,7 @@ class Record(Additive):
         if not len(labels):
             return cls((0,) * n_classes, 0)
         measures = [column for table in (batch.quality or {}).values() for column in table.T]
-        seen: Any = [*batch.scores, *measures]
+        seen: list[AnyArray] | AnyArray = [*batch.scores, *measures]
         if not measures and (isinstance(batch.scores, Columns) or batch.scores[0].ndim > 1):
             seen = batch.stacked.reshape(len(labels), -1)
         n_tar = int(np.count_nonzero(labels))
@@ -229,7 +242,11 @@ class LabelledSource(ABC):
     """Quality measures that are read, too."""
 
     def __init__(
-        self, source: TrialSource, engine: Engine | None = None, memory: int | None = None, units: Any = None
+        self,
+        source: TrialSource,
+        engine: Engine | None = None,
+        memory: int | None = None,
+        units: BatchUnits | TrialUnits | None = None,
     ) -> None:
         self.source, self.engine, self.memory = source, engine, memory
         self.batch = source.batch if engine is None else None
@@ -288,7 +305,7 @@ class LabelledSource(ABC):
         units = not_none(self.units, "units")
         return found_in(self.source, self.engine, units.wanted(self._wanted), partial(_with_units, look, units))
 
-    def passes(self, make: Makes[Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def passes(self, make: Makes[S]) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """Return the passes of `Parts` over the training trials that ``make`` returns for each batch."""
         return (
             lambda look: self.look(partial(_made, make, look)),
@@ -333,7 +350,7 @@ class SourceTrials(LabelledSource):
                 f"{source.name}: multiclass scores, but the model is for two classes. Use a multiclass model."
             )
         super().__init__(source, *about)
-        self._parts: dict[Any, TrainingTrials | PartsOfTrials] = {}
+        self._parts: dict[object, TrainingTrials | PartsOfTrials] = {}
         if self.batch is not None:
             _validate.both_classes(self.batch.labels, self.batch.weight)
 
@@ -364,7 +381,7 @@ class SourceTrials(LabelledSource):
         self._parts = {key: made}
         return made
 
-    def through(self, model: Any) -> SourceTrials:
+    def through(self, model: Calibrator) -> SourceTrials:
         """Train a calibrator on the trials; return the trials with calibrated scores."""
         model.training_ = self.training(model._fit(self))  # noqa: SLF001  # a part of the training of a chain
         (name,) = self.source.systems
@@ -402,7 +419,7 @@ def _formed(form: Form, batch: Batch) -> tuple[TrainingTrials, slice]:
     return TrainingTrials.of(together, batch.labels, weights=batch.float_weight, base=base), slice(None)
 
 
-def _made(make: Makes[Any], look: Callable[[Any], Any], batch: Batch) -> Any:
+def _made(make: Makes[S], look: Callable[[S], T], batch: Batch) -> T | None:
     """Apply ``look`` to the training trials of a batch."""
     if batch.truth is None or not len(batch.truth):
         return None
@@ -410,7 +427,7 @@ def _made(make: Makes[Any], look: Callable[[Any], Any], batch: Batch) -> Any:
     return look(trials) if len(trials) else None
 
 
-def _made_by_unit(make: Makes[Any], look: Callable[[Any, TrialUnits], Any], batch: Batch, units: TrialUnits) -> Any:
+def _made_by_unit(make: Makes[S], look: Callable[[S, TrialUnits], T], batch: Batch, units: TrialUnits) -> T | None:
     """Apply ``look`` to the training trials of a batch, with their units."""
     trials, rows = make(batch)
     return look(trials, units.take(rows)) if len(trials) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -779,7 +779,7 @@ class RuleCurves:
         """True if the weights of thresholds are known."""
         return self.weight is not None or len(self.point_weights) > 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the rule in the form that ``deciban plot --json`` prints."""
         return {name: getattr(self, name) for name in self.__slots__}
 
@@ -818,7 +818,7 @@ def rule_curves(rules: Mapping[str, ScoringRule]) -> list[RuleCurves]:
     return [_curves(name, rule) for name, rule in rules.items()]
 
 
-def _curves(name: str, rule: Any) -> RuleCurves:
+def _curves(name: str, rule: object) -> RuleCurves:
     if not isinstance(rule, ScoringRule) or rule.n_classes not in (None, 2):
         what = type(rule).__name__ if not isinstance(rule, ScoringRule) else f"a rule for {rule.n_classes} classes"
         raise InputError(f"rules: {name!r} is {what}. Pass two-class rules of deciban.rules.")

@@ -27,7 +27,7 @@ from deciban._validate import classes as _validate_classes
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import InputError
 from deciban.trials.sources import Batch
-from deciban.types import AnyArray, FloatArray, Priors, Units, Weights
+from deciban.types import AnyArray, FloatArray, Foreign, Priors, Units, Weights
 
 
 def two_classes(labels: ArrayLike, name: str) -> AnyArray:
@@ -61,7 +61,9 @@ def listed(labels: AnyArray) -> str:
     return ", ".join(map(repr, labels.tolist()))
 
 
-def cllr_score(y_true: ArrayLike, score: ArrayLike, *, sample_weight: Weights = None, pos_label: Any = None) -> float:
+def cllr_score(
+    y_true: ArrayLike, score: ArrayLike, *, sample_weight: Weights = None, pos_label: object = None
+) -> float:
     """Return the cost of log-likelihood ratios, `deciban.metrics.cllr` in the argument order of scikit-learn.
 
     Parameters
@@ -95,7 +97,7 @@ def cllr_score(y_true: ArrayLike, score: ArrayLike, *, sample_weight: Weights = 
 
 
 def min_cllr_score(
-    y_true: ArrayLike, score: ArrayLike, *, sample_weight: Weights = None, pos_label: Any = None
+    y_true: ArrayLike, score: ArrayLike, *, sample_weight: Weights = None, pos_label: object = None
 ) -> float:
     """Return Cllr after ideal recalibration, `deciban.metrics.min_cllr` in the argument order of scikit-learn.
 
@@ -138,7 +140,7 @@ def dcf(
     c_fa: float = 1.0,
     normalize: bool = True,
     sample_weight: Weights = None,
-    pos_label: Any = None,
+    pos_label: object = None,
 ) -> float:
     """Return the actual detection cost, `deciban.metrics.act_dcf` in the argument order of scikit-learn.
 
@@ -181,7 +183,7 @@ def dcf(
     return float(metrics.act_dcf(**trials, p_target=point.p_target, c_miss=c_miss, c_fa=c_fa, normalize=normalize))
 
 
-def eer_score(y_true: ArrayLike, score: ArrayLike, *, sample_weight: Weights = None, pos_label: Any = None) -> float:
+def eer_score(y_true: ArrayLike, score: ArrayLike, *, sample_weight: Weights = None, pos_label: object = None) -> float:
     """Return the EER on the convex hull of the ROC, `deciban.metrics.eer` in the argument order of scikit-learn.
 
     Parameters
@@ -216,7 +218,7 @@ def min_dcf(
     c_fa: float = 1.0,
     normalize: bool = True,
     sample_weight: Weights = None,
-    pos_label: Any = None,
+    pos_label: object = None,
 ) -> float:
     """Return the detection cost at the best threshold, `deciban.metrics.min_dcf` in the argument order of scikit-learn.
 
@@ -294,7 +296,7 @@ class _Metric:
     def __name__(self) -> str:
         return str(getattr(self.metric, "__name__", self.metric))
 
-    def __call__(self, y_true: ArrayLike, score: ArrayLike, *, sample_weight: Any = None, **options: Any) -> float:
+    def __call__(self, y_true: ArrayLike, score: ArrayLike, *, sample_weight: Weights = None, **options: Any) -> float:
         if options.get("pos_label") is None:
             larger = two_classes(y_true, "y_true")[1]
             if self.metric in _OF_POINTS and target_label(y_true, None, "y_true") != larger:
@@ -320,7 +322,7 @@ eer_scorer = scorer(eer_score)
 """Minus `eer_score` of any decision function."""
 
 
-def target_label(labels: ArrayLike, pos_label: Any, name: str) -> Any:
+def target_label(labels: ArrayLike, pos_label: object, name: str) -> Any:
     """Return the label of the targets: ``pos_label``, the larger of two numbers, or the word for targets.
 
     Raises
@@ -349,7 +351,7 @@ def target_label(labels: ArrayLike, pos_label: Any, name: str) -> Any:
     return known[means.index(True)]
 
 
-def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: Weights, pos_label: Any) -> dict[str, Any]:
+def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: Weights, pos_label: object) -> dict[str, Any]:
     """Return the arguments of a metric of two sets."""
     label = _validate.array(y_true, "y_true")
     if label.ndim != 1:
@@ -445,7 +447,7 @@ class LlrEstimator(_Estimator, ABC):
     """True if the model also accepts scores that are larger for non-targets (with a warning)."""
 
     prior: float | None = None
-    pos_label: Any = None
+    pos_label: object = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None, units: Units = None) -> Self:
         """Train on labelled trials.
@@ -624,7 +626,7 @@ class LlrEstimator(_Estimator, ABC):
         prior = getattr(self, "p_target", 0.5) if self.prior is None else self.prior
         return float(logit(_validate.fraction(prior, "prior", "A prior must be inside (0, 1)")))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Foreign:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = not self.turns_round

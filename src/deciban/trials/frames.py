@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +22,7 @@ from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, SINGLE, Origin, Trials
 from deciban.trials.names import encode
 from deciban.trials.tables import Index, Key, Scores, TrialTable
-from deciban.types import BoolArray, ScoreArray
+from deciban.types import BoolArray, Foreign, Frame, Json, ScoreArray
 
 METADATA = b"deciban"
 """Key of the schema metadata that describe the columns as JSON: ``{"roles": {"trial": "trial", "age": "=age"},
@@ -73,7 +72,7 @@ def to_arrow(table: TrialTable, *more: TrialTable) -> pa.Table:
         )
     for name, values in trials.conditions.items():
         columns.add(name, f"={name}", values)
-    meta: dict[str, Any] = {"log10": _base(tables)}
+    meta: dict[str, Json] = {"log10": _base(tables)}
     systems = [one for one in tables if isinstance(one, Scores)]
     meta |= {"is_from_lr": True} if systems and all(one.is_from_lr for one in systems) else {}
     alone = sum(isinstance(one, Scores) for one in tables) == 1
@@ -97,7 +96,7 @@ class _Columns:
         self.roles[name] = role
 
 
-def _add_values(columns: _Columns, table: TrialTable, *, alone: bool) -> dict[str, Any]:
+def _add_values(columns: _Columns, table: TrialTable, *, alone: bool) -> dict[str, Json]:
     """Add the columns of one table; return additional metadata."""
     if isinstance(table, Scores):
         columns.add("score" if alone else table.name, "score", of_numpy(table.score))
@@ -148,7 +147,7 @@ def are_same_trials(one: Trials, other: Trials) -> bool:
     return np.array_equal(other.codes_in(one), one.codes_in(one))
 
 
-def description(schema: pa.Schema) -> dict[str, Any]:
+def description(schema: pa.Schema) -> dict[str, Json]:
     """Return the description of columns in the schema metadata; empty if there is none."""
     try:
         described = json.loads((schema.metadata or {}).get(METADATA, b"{}"))
@@ -165,7 +164,7 @@ def numbered_in_order(trials: Trials) -> bool:
     return bool(names.equals(of_numpy(np.arange(len(trials))).cast(pa.string())))
 
 
-def to_pandas(table: TrialTable, *more: TrialTable) -> Any:
+def to_pandas(table: TrialTable, *more: TrialTable) -> Frame:
     """Return tables as a pandas data frame; see `to_arrow`. Names become categories.
 
     Parameters
@@ -185,7 +184,7 @@ def to_pandas(table: TrialTable, *more: TrialTable) -> Any:
     return to_arrow(table, *more).to_pandas()
 
 
-def to_polars(table: TrialTable, *more: TrialTable) -> Any:
+def to_polars(table: TrialTable, *more: TrialTable) -> Frame:
     """Return tables as a polars data frame; see `to_arrow`. Names become categories.
 
     Parameters
@@ -204,7 +203,7 @@ def to_polars(table: TrialTable, *more: TrialTable) -> Any:
     return require_library("polars", "to_polars").from_arrow(to_arrow(table, *more))
 
 
-def require_library(name: str, function: str) -> Any:
+def require_library(name: str, function: str) -> Foreign:
     """Import an optional library for a function.
 
     Raises
@@ -220,7 +219,7 @@ def require_library(name: str, function: str) -> Any:
         ) from error
 
 
-def is_frame(given: Any) -> bool:
+def is_frame(given: object) -> bool:
     """Return True for a data frame: a table with columns, or a mapping of names to columns.
 
     >>> is_frame({"score": [1.0]}), is_frame([1.0]), is_frame(None)
@@ -232,7 +231,7 @@ def is_frame(given: Any) -> bool:
     return shown and getattr(given, "ndim", 2) == 2 and not isinstance(given, pa.ChunkedArray)
 
 
-def as_table(frame: Any) -> pa.Table:
+def as_table(frame: Frame) -> pa.Table:
     """Convert a data frame of any library to an Arrow table.
 
     Raises
@@ -374,7 +373,12 @@ _ORIGIN = Origin("data frame")
 
 
 def index_from(
-    frame: Any, *, enroll: str | None = None, test: str | None = None, side: str | None = None, trial: str | None = None
+    frame: Frame,
+    *,
+    enroll: str | None = None,
+    test: str | None = None,
+    side: str | None = None,
+    trial: str | None = None,
 ) -> Index:
     """Return an index from a data frame.
 
@@ -404,7 +408,7 @@ def index_from(
 
 
 def scores_from(
-    frame: Any,
+    frame: Frame,
     *,
     score: str = "score",
     enroll: str | None = None,
@@ -458,7 +462,7 @@ def scores_from(
 
 
 def key_from(
-    frame: Any,
+    frame: Frame,
     *,
     is_target: str = "label",
     enroll: str | None = None,
@@ -495,7 +499,9 @@ def key_from(
     return Key(_trials(table, _given(enroll, test, side, trial), used=(is_target,)), truth)
 
 
-def class_scores_from(frame: Any, classes: Sequence[str], *, trial: str = "trial", name: str = "system") -> ClassScores:
+def class_scores_from(
+    frame: Frame, classes: Sequence[str], *, trial: str = "trial", name: str = "system"
+) -> ClassScores:
     """Return class scores from a data frame with one column per class.
 
     Parameters
@@ -531,7 +537,7 @@ def class_scores_from(frame: Any, classes: Sequence[str], *, trial: str = "trial
 
 
 def class_key_from(
-    frame: Any, *, label: str = "class", trial: str = "trial", classes: Sequence[str] | None = None
+    frame: Frame, *, label: str = "class", trial: str = "trial", classes: Sequence[str] | None = None
 ) -> ClassKey:
     """Return a class key from a data frame.
 

@@ -26,9 +26,9 @@ from deciban.types import AnyArray, BoolArray, IntArray
 class Frozen:
     """Base class of dataclasses with read-only arrays, also after copying or pickling."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        own: Any = self
-        return type(self), tuple(getattr(self, field.name) for field in fields(own))
+    def __reduce__(self) -> tuple[object, ...]:
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # a dataclass has this base
+        return type(self), tuple(getattr(self, name) for name in names)
 
     def _freeze(self, *names: str) -> None:
         """Make arrays of a new object read-only, for ``__post_init__``."""
@@ -45,20 +45,20 @@ def read_only(array: Any) -> Any:
     return view
 
 
-def owned(array: AnyArray, given: Any) -> AnyArray:
+def owned(array: AnyArray, given: ArrayLike) -> AnyArray:
     """Return an array made from an argument, as a copy if it shares the memory of the argument."""
     if isinstance(given, list | tuple):
         return array
     return array.copy() if np.may_share_memory(array, np.asarray(given)) else array
 
 
-Conditions: TypeAlias = Mapping[str, Any]
+Conditions: TypeAlias = Mapping[str, NamesLike]
 """Additional columns of trials by name: text, numbers or truth values, one for each trial."""
 
 NO_CONDITIONS: Conditions = MappingProxyType({})
 
 
-def condition_column(name: str, values: Any) -> pa.Array:
+def condition_column(name: str, values: NamesLike) -> pa.Array:
     """Return the values of a condition, one per trial, as an Arrow array; all types of text become strings.
 
     Raises
@@ -133,7 +133,7 @@ class Origin:
         found = zip(rows, lines, strict=True)
         return [f"{self.name}, row {row}" if line is None else f"{self.name}:{line}" for row, line in found]
 
-    def number(self, row: Any) -> Any:
+    def number(self, row: int | IntArray) -> Any:
         """Return the number of a row, or of several rows, in the table from which they were selected."""
         return self.places.origin.number(self.places.rows[row]) if isinstance(self.places, SelectedRows) else row
 

@@ -19,9 +19,12 @@ import numpy as np
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError, Message, naming_trials
 from deciban.memory import bytes_of_row
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit, not_none
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Json, ScoreArray, ScoreUnit, not_none
 
 if TYPE_CHECKING:  # these modules need Arrow
+    import pyarrow as pa
+
+    from deciban._files import PathLike
     from deciban.core.expected import WeightedScores
     from deciban.core.resampling.units import SpeakersByName
     from deciban.trials.joining.matching import JoinReport
@@ -98,8 +101,8 @@ class Batch:
     quality: Mapping[str, FloatArray] | None = None
     names: tuple[Keys, Keys] | None = None
     stratum: IntArray | None = None
-    groups: tuple[tuple[IntArray, Any], ...] | None = None
-    conditions: tuple[tuple[IntArray, Any], ...] | None = None
+    groups: tuple[tuple[IntArray, pa.Array], ...] | None = None
+    conditions: tuple[tuple[IntArray, pa.Array], ...] | None = None
     trials: Trials | None = None
     folds: IntArray | None = None
 
@@ -368,8 +371,8 @@ class TrialSource:
     sides: tuple[str, ...] = ()
     quality: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
-    paths: tuple[Any, ...] = ()
-    kept: Any = None
+    paths: tuple[PathLike, ...] = ()
+    kept: object = None
     units: tuple[ScoreUnit, ...] = ()
     report: JoinReport | None = None
     groups: tuple[str, ...] | None = None
@@ -408,7 +411,7 @@ class TrialSource:
         return self.batch is not None
 
     @property
-    def score_paths(self) -> list[Any]:
+    def score_paths(self) -> list[PathLike]:
         """The score files that the user gave."""
         return list(self.paths)
 
@@ -424,15 +427,15 @@ class TrialSource:
         """Return the source itself; it keeps its own order of classes."""
         return self
 
-    def options_for(self, _model: object, options: Any) -> Any:
+    def options_for(self, _model: object, options: T) -> T:
         """Return the options unchanged, because the kind of a source is known."""
         return options
 
-    def as_recognized(self, reading: Any) -> Any:
+    def as_recognized(self, reading: T) -> T:
         """Return the options for reading the score files again."""
         return reading
 
-    def alone(self) -> tuple[Any, ...]:
+    def alone(self) -> tuple[()]:
         """Return an empty tuple, because the systems of a source are paired."""
         return ()
 
@@ -572,9 +575,9 @@ class SourcePass:
     n_bytes: int = 0
     lock: threading.Lock
     found: Any = None
-    _arguments: tuple[tuple[Any, ...], dict[str, Any]]
+    _arguments: tuple[tuple[object, ...], dict[str, object]]
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Store the arguments, for `empty`."""
         self = super().__new__(cls)
         self._arguments = args, kwargs
@@ -586,12 +589,12 @@ class SourcePass:
         """False if the sum is empty, so that workers do not need it."""
         return True
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return the state without the lock, which cannot be pickled."""
         sent = {name: value for name, value in self.__dict__.items() if name != "lock"}
         return sent if self.has_sums else {"_arguments": self._arguments}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, Json]) -> None:
         self.__dict__.update(state)
         if len(state) == 1:
             args, kwargs = self._arguments
@@ -602,7 +605,7 @@ class SourcePass:
         args, kwargs = self._arguments
         return type(self)(*args, **kwargs)
 
-    def of(self, partitions: Sequence[SourcePartition]) -> Any:
+    def of(self, partitions: Sequence[SourcePartition]) -> object:
         """Return the sum over some partitions, or None if it is empty."""
         raise NotImplementedError
 
@@ -723,7 +726,7 @@ class MapPass(SourcePass):
     def __init__(self, wanted: TrialFields, look: Callable[[Batch], Any], words: str) -> None:
         self.wanted, self.look, self.words = wanted, look, words
 
-    def of(self, partitions: Sequence[SourcePartition]) -> Any:
+    def of(self, partitions: Sequence[SourcePartition]) -> object:
         """See `SourcePass.of`."""
         found = None
         for partition in partitions:
@@ -744,7 +747,7 @@ def found_in(
     source: TrialSource,
     engine: Engine | None,
     wanted: TrialFields,
-    look: Callable[[Batch], Any],
+    look: Callable[[Batch], object],
     words: str = "training",
 ) -> Any:
     """Apply a function to all partitions of a source, in one pass.

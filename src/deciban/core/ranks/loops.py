@@ -17,13 +17,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.memory import n_processors
-from deciban.types import CountArray, ScoreArray
+from deciban.types import AnyArray, CountArray, Foreign, ScoreArray, T
 
 KeyArray = NDArray[np.uint64] | NDArray[np.uint32]
 
@@ -82,7 +81,7 @@ def count_loops() -> CountLoops | None:
     """Return the loops, or None if they cannot be compiled here."""
     if (numba := _numba()) is None:
         return None
-    t: Any = numba.types
+    t: Foreign = numba.types
     bits, n, low, high, counts = _read(t, t.uint32), t.int64, t.uint8[::1], t.uint32[::1], t.int64[::1]
     return CountLoops(
         _compiled(t.void(bits, counts), _count_blocks),
@@ -97,7 +96,7 @@ def sort_loops() -> SortLoops | None:
     """Return the loops, or None if they cannot be compiled here."""
     if (numba := _numba()) is None:
         return None
-    t: Any = numba.types
+    t: Foreign = numba.types
     n, counts, kinds = t.int64, t.int64[::1], (t.uint64, t.uint32)
     scores = [_read(t, kind) for kind in (t.float64, t.float32)]
     return SortLoops(
@@ -115,26 +114,26 @@ def ready() -> SortLoops | None:
     return sort_loops() if "numba" in sys.modules else None
 
 
-def _numba() -> Any:
+def _numba() -> Foreign:
     """Return numba, or None if it is not installed or compiles nothing."""
     try:
         import numba
     except (ImportError, AttributeError):  # an unsupported NumPy, or a module with the same name
         return None
-    config: Any = numba.config
+    config: Foreign = numba.config
     return None if config.DISABLE_JIT else numba
 
 
-def _read(types: Any, kind: Any) -> Any:
+def _read(types: Foreign, kind: Foreign) -> Foreign:
     """Return the type of an array that is only read."""
     return types.Array(kind, 1, "C", readonly=True)
 
 
-def _compiled(signature: Any, loop: Callable[..., Any]) -> Callable[..., Any]:
+def _compiled(signature: Foreign, loop: Callable[..., T]) -> Callable[..., T]:
     import numba
 
     try:
-        found: Callable[..., Any] = numba.njit(signature, nogil=True, cache=True)(loop)
+        found: Callable[..., T] = numba.njit(signature, nogil=True, cache=True)(loop)
     except RuntimeError:  # no folder for a cache of compiled code
         found = numba.njit(signature, nogil=True)(loop)
     return found
@@ -230,7 +229,7 @@ def _sort_part(keys: KeyArray, found: KeyArray, differing: int, loops: SortLoops
     loops.restore(found)
 
 
-def _count_blocks(bits: Any, n: Any) -> None:
+def _count_blocks(bits: AnyArray, n: AnyArray) -> None:
     """Add the number of scores of each block."""
     for i in range(len(bits)):
         b = bits[i]
@@ -239,7 +238,7 @@ def _count_blocks(bits: Any, n: Any) -> None:
         n[b >> PLACE] += 1
 
 
-def _part(bits: Any, upto: Any, out: Any) -> None:
+def _part(bits: AnyArray, upto: AnyArray, out: AnyArray) -> None:
     """Sort scores by block; ``upto`` is the position of the next score of each block."""
     for i in range(len(bits)):
         b = bits[i]
@@ -250,7 +249,7 @@ def _part(bits: Any, upto: Any, out: Any) -> None:
         upto[block] += 1
 
 
-def _count(bits: Any, begin: Any, low: Any, high: Any) -> Any:
+def _count(bits: AnyArray, begin: int, low: AnyArray, high: AnyArray) -> int:
     """Count scores of a block from ``begin`` on; stop if ``high`` is needed but missing."""
     for i in range(begin, len(bits)):
         place = bits[i] & ((1 << PLACE) - 1)
@@ -264,7 +263,7 @@ def _count(bits: Any, begin: Any, low: Any, high: Any) -> Any:
     return len(bits)
 
 
-def _list_counts(low: Any, high: Any, first: Any, bits: Any, counts: Any) -> Any:
+def _list_counts(low: AnyArray, high: AnyArray, first: int, bits: AnyArray, counts: AnyArray) -> int:
     """Write distinct scores of a block and their counts; return their number."""
     n = 0
     for place in range(len(low)):
@@ -279,7 +278,7 @@ def _list_counts(low: Any, high: Any, first: Any, bits: Any, counts: Any) -> Any
     return n
 
 
-def _merge(few: Any, many: Any, n_few: Any, n_many: Any) -> Any:
+def _merge(few: AnyArray, many: AnyArray, n_few: AnyArray, n_many: AnyArray) -> int:
     """Merge two ascending arrays into groups of equal scores or runs of one class; return the number of groups."""
     i = j = n = 0
     while i < len(few) or j < len(many):
@@ -305,7 +304,7 @@ def _merge(few: Any, many: Any, n_few: Any, n_many: Any) -> Any:
     return n
 
 
-def _keys(bits: Any, keys: Any) -> Any:
+def _keys(bits: AnyArray, keys: AnyArray) -> int:
     """Turn the bits of floats into keys; return the bits that differ between keys."""
     sign = np.uint64(1) << np.uint64(8 * keys.itemsize - 1)
     full = sign | (sign - np.uint64(1))
@@ -316,10 +315,10 @@ def _keys(bits: Any, keys: Any) -> Any:
         keys[i] = b
         either |= b
         both &= b
-    return either & ~both
+    return either & ~both  # type: ignore[return-value]  # a whole number in compiled code
 
 
-def _restore(keys: Any) -> None:
+def _restore(keys: AnyArray) -> None:
     """Turn keys into the bits of floats."""
     sign = np.uint64(1) << np.uint64(8 * keys.itemsize - 1)
     full = sign | (sign - np.uint64(1))
@@ -328,7 +327,7 @@ def _restore(keys: Any) -> None:
         keys[i] = b ^ sign if b & sign else b ^ full
 
 
-def _divide(keys: Any, middle: Any, out: Any) -> Any:
+def _divide(keys: AnyArray, middle: np.uint64, out: AnyArray) -> int:
     """Copy keys, those below the middle first; return their number."""
     i, j = 0, len(keys) - 1
     for k in range(len(keys)):
@@ -341,7 +340,7 @@ def _divide(keys: Any, middle: Any, out: Any) -> Any:
     return i
 
 
-def _sort(keys: Any, out: Any, differing: Any) -> Any:  # noqa: C901  # one compiled function
+def _sort(keys: AnyArray, out: AnyArray, differing: np.uint64) -> bool:  # noqa: C901  # one compiled function
     """Sort keys into another array; return False if that takes too long, with all keys in the array in any order."""
     n, mask, top = len(keys), np.uint64(2047), 0
     while top < 64 and differing >> np.uint64(top):
@@ -385,7 +384,7 @@ def _sort(keys: Any, out: Any, differing: Any) -> Any:  # noqa: C901  # one comp
     return True
 
 
-def _pool(n_tar: Any, n_non: Any, starts: Any, tar: Any, non: Any) -> Any:
+def _pool(n_tar: AnyArray, n_non: AnyArray, starts: AnyArray, tar: AnyArray, non: AnyArray) -> int:
     """Pool groups until the share of targets increases from block to block; return the number of blocks."""
     n = 0
     for i in range(len(n_tar)):

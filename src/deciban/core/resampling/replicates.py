@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +93,7 @@ _PLACES = np.bincount((_BOUNDS >> np.uint64(_BITS - _TABLE_BITS)).astype(np.intp
 _LOWEST, _IS_SPLIT = (np.cumsum(_PLACES) - _PLACES).astype(np.uint8), _PLACES > 0
 
 
-def checked_replicates(n_replicates: Any, seed: Any) -> tuple[int, int]:
+def checked_replicates(n_replicates: object, seed: object) -> tuple[int, int]:
     """Return a checked number of replicates, 0 for none, and a seed.
 
     Raises
@@ -112,7 +112,7 @@ def checked_replicates(n_replicates: Any, seed: Any) -> tuple[int, int]:
     return n_replicates, _whole(seed, "seed", "a seed", 2**64 - 1)
 
 
-def _whole(value: Any, name: str, what: str, most: int) -> int:
+def _whole(value: object, name: str, what: str, most: int) -> int:
     return _validate.whole(value, name, 0, most, f"It must be {what}, a whole number from 0 to {most:,}")
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from deciban.core.resampling.intervals import ClassSize, effective_numbers, small_sample_factors
 from deciban.core.resampling.linearised import ScoreBins
@@ -20,9 +21,10 @@ from deciban.core.resampling.units import (
     independent,
     mixed_bits,
 )
-from deciban.types import AnyArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, FloatPair, Foreign, IntArray, ScoreArray
 
 Table: TypeAlias = Any
+K = TypeVar("K")
 """A numpy array of units and bins, or a sparse matrix if most entries are 0."""
 
 
@@ -90,7 +92,7 @@ class UnitCounts:
         group : (n_units,) int array
         weights : (n,) array, optional
         """
-        kind: Any = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
+        kind: DTypeLike = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
         bin_of, n_groups, first = bins.of(scores), int(group.max(initial=0)) + 1, units.codes[0]
         shape, inside = (units.n_units, bins.n_bins), np.zeros((n_groups, bins.n_bins), kind)
         counts = _table(first, bin_of, weights, shape)
@@ -114,7 +116,7 @@ class UnitCounts:
         """Merge with the counts of other trials of the same units, in the same bins."""
         kind = np.result_type(self.in_bins, other.in_bins)
         names = {one.name for one in fields(self)} & {"in_bins", "inside", "by_stratum", "spread"}
-        found: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
+        found: dict[str, Foreign] = {name: getattr(self, name) + getattr(other, name) for name in names}
         return replace(self, counts=self.counts.astype(kind) + other.counts.astype(kind), **found)
 
     @property
@@ -236,7 +238,7 @@ def _table(unit: IntArray, bin_of: IntArray, weights: CountArray | None, shape: 
     place = bin_of * np.int64(n_units)
     place += unit
     found: CountArray = np.bincount(place, weights, size)
-    kind: Any = np.int64 if weights is None else weights.dtype
+    kind: DTypeLike = np.int64 if weights is None else weights.dtype
     return found.astype(kind, copy=False).reshape(n_bins, n_units).T
 
 
@@ -398,7 +400,7 @@ class RowsOfTrials:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SpreadInfluences(Mapping[Any, FloatArray]):
+class SpreadInfluences(Mapping[K, FloatArray]):
     """Influences of all units by name, computed from influences of rows on access.
 
     Attributes
@@ -407,13 +409,13 @@ class SpreadInfluences(Mapping[Any, FloatArray]):
     rows : RowsOfTrials
     """
 
-    of_rows: Mapping[Any, FloatArray]
+    of_rows: Mapping[K, FloatArray]
     rows: RowsOfTrials
 
-    def __getitem__(self, metric: Any) -> FloatArray:
+    def __getitem__(self, metric: K) -> FloatArray:
         return self.rows.spread(self.of_rows[metric])
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[K]:
         return iter(self.of_rows)
 
     def __len__(self) -> int:

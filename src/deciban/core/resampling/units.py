@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,7 +76,7 @@ class TrialUnits:
         return together([(values, name)], **about)[0]
 
     @classmethod
-    def checked(cls, units: Any, n_trials: int) -> TrialUnits | None:
+    def checked(cls, units: Units, n_trials: int) -> TrialUnits | None:
         """Return the units that a user passed for the trials, if any.
 
         Raises
@@ -287,7 +287,7 @@ def _there(sides: Sequence[AnyArray], n: int) -> BoolArray:
     return found
 
 
-def _names(values: Any, name: str) -> AnyArray:
+def _names(values: ArrayLike, name: str) -> AnyArray:
     """Return names as text or int64."""
     array = np.asarray(values)
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] not in (1, 2)):
@@ -323,7 +323,7 @@ def _refuse_missing(array: AnyArray, name: str) -> None:
             )
 
 
-def keys_of(names: Iterable[Any] | AnyArray) -> Keys:
+def keys_of(names: Iterable[object] | AnyArray) -> Keys:
     """Return a hash of every name, uniform over 64 bits; the same on every machine.
 
     A word that spells a whole number has the same hash as the number, so that units are the same in files and arrays.

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from deciban._validate.arrays import all_finite
 from deciban._validate.classes import Names
 from deciban.core.logliks import are_alike
-from deciban.core.training.linear_objective import TrainingTrials
+from deciban.core.training.linear_objective import ScoreColumn, TrainingTrials
 from deciban.core.training.multiclass_objective import (
     ClassTrials,
     CountedClasses,
@@ -88,7 +88,7 @@ class TrialsInParts(BatchedTraining):
         return self.few.n_columns
 
     @property
-    def kinds(self) -> tuple[Any, ...]:
+    def kinds(self) -> tuple[np.dtype[np.float64 | np.float32], ...]:
         """Data type of each column."""
         return self.few.kinds
 
@@ -172,7 +172,7 @@ def _deviations(trials: TrainingTrials, rows: BoolArray) -> Deviations:
     return Deviations.of([np.asarray(one[:], np.float64)[rows] for one in trials.columns], weights)
 
 
-def _numbers(trials: TrainingTrials) -> tuple[Any, ...]:
+def _numbers(trials: TrainingTrials) -> tuple[ScoreColumn, ...]:
     """Return the numbers that identify each trial in a random draw."""
     return (*trials.columns, trials.is_target) if trials.base is None else (trials.base, trials.is_target)
 

@@ -133,7 +133,7 @@ Block = FeatureBlock | ColumnBlock | MatrixBlock
 class ScoreColumn(Protocol):
     """Scores of one system, or any other sliceable object with one number per trial."""
 
-    def __getitem__(self, rows: Any, /) -> Any:
+    def __getitem__(self, rows: IntArray | BoolArray | slice, /) -> Any:
         """Return the numbers of some trials."""
 
 
@@ -218,7 +218,7 @@ class TrainingTrials:
         return len(self)
 
     @property
-    def kinds(self) -> tuple[Any, ...]:
+    def kinds(self) -> tuple[np.dtype[np.float64 | np.float32], ...]:
         """Data type of each column."""
         return tuple(np.asarray(column[:1]).dtype for column in self.columns)
 
@@ -231,7 +231,7 @@ class TrainingTrials:
         """Return True for columns with infinite scores in trials that count."""
         if self.reach < np.inf:
             return [False] * self.n_columns
-        counting: Any = True if self.weights is None else self.weights > 0.0
+        counting: BoolArray | bool = True if self.weights is None else self.weights > 0.0
         return [bool((np.isinf(np.asarray(column[:])) & counting).any()) for column in self.columns]
 
     def each(self, look: Callable[[TrainingTrials], F]) -> F:

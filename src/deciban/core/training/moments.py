@@ -72,7 +72,7 @@ def _precision(trials: TrainingTrials | TrialsInParts) -> FloatArray:
     return np.array([np.finfo(kind).eps for kind in trials.kinds], np.float64)
 
 
-def are_same(low: Any, high: Any, precision: Any) -> BoolArray:
+def are_same(low: FloatArray, high: FloatArray, precision: FloatArray | np.float64 | np.float32) -> BoolArray:
     """Return True if finite numbers from ``low`` to ``high`` are equal up to rounding, as 0.3 and 0.1 + 0.2 are.
 
     ``precision`` is the relative rounding unit of their type.

@@ -29,7 +29,7 @@ from deciban.io.columns import values as cells
 from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, WrittenContents, only_format_errors
 from deciban.trials import ClassKey, Origin
 from deciban.trials.frames import as_table, column_of, description, is_text_or_bytes, of_strings, to_arrow
-from deciban.types import ScoreUnit
+from deciban.types import Frame, ScoreUnit
 
 READS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
 """Kinds of tables that these formats can contain, for reading and writing."""
@@ -508,7 +508,7 @@ ColumnsByRole: TypeAlias = Mapping[str, str | Sequence[str] | None]
 
 
 def contents_of_frame(
-    frame: Any,
+    frame: Frame,
     roles: ColumnsByRole,
     *,
     need: ContentKind,
@@ -578,7 +578,7 @@ def contents_of_frame(
         raise FormatError(f"{held.rows[0].where(error.row)}: {error}.") from error
 
 
-def of_one_system(frame: Any, systems: Mapping[str, Sequence[str]], name: str, classes: Sequence[str]) -> pa.Table:
+def of_one_system(frame: Frame, systems: Mapping[str, Sequence[str]], name: str, classes: Sequence[str]) -> pa.Table:
     """Return the table of one of several systems: its columns renamed to classes, and columns that are not scores.
 
     Parameters

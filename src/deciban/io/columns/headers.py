@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, option, some_of
@@ -299,7 +299,7 @@ def of_headers(columns: Columns, headers: Sequence[str]) -> Columns:
     return found | ({"score": "|".join(scores)} if scores else {})
 
 
-def _require_words(columns: Any) -> None:
+def _require_words(columns: object) -> None:
     """Raise if columns are neither roles in order nor a mapping of roles to names or numbers of columns."""
     listed = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
     if not isinstance(listed, Iterable) or not all(isinstance(word, str) for word in listed):

@@ -94,7 +94,7 @@ from deciban.io.matrices import hdf5, named_matrix
 from deciban.io.matrices.numpy_files import Archive, as_scores
 from deciban.io.source import Source
 from deciban.trials import Index, Key, Origin, Trials
-from deciban.types import AnyArray
+from deciban.types import AnyArray, Foreign
 
 NAME, HYPERION = "bosaris-hdf5", "hyperion"
 
@@ -333,7 +333,7 @@ def _chosen(source: Source, found: list[str], wanted: str | None) -> str:
     raise FormatError(f"{source.name}: no variable {', '.join(_VARIABLES)} with the BOSARIS layout{there}.")
 
 
-def _read_version_5(source: Source, wanted: str | None) -> tuple[list[str], Mapping[str, Any]]:
+def _read_version_5(source: Source, wanted: str | None) -> tuple[list[str], Mapping[str, Foreign]]:
     """Return the names of all variables and the fields of the struct to read, with a separate process."""
     most = max(_MOST_UNPACKED, _RATIO * source.size)
     seconds = _MOST_SECONDS * most / _MOST_UNPACKED
@@ -358,7 +358,7 @@ def _read_version_5(source: Source, wanted: str | None) -> tuple[list[str], Mapp
     return texts[""], fields
 
 
-def _of_version_5(source: Source, variable: str, fields: Mapping[str, Any]) -> named_matrix.FieldReader:
+def _of_version_5(source: Source, variable: str, fields: Mapping[str, Foreign]) -> named_matrix.FieldReader:
     def look_up(field: str) -> tuple[Any, str]:
         called = _CALLED.get(field, field)
         place = f"{source.name}, {variable}.{called}"
@@ -470,7 +470,7 @@ def read_field(file: hdf5.Hdf5, path: str) -> named_matrix.Matrix:
     return hdf5.read_matrix(file, path).transposed()
 
 
-def _is_empty(file: hdf5.Hdf5, dataset: Any) -> bool:
+def _is_empty(file: hdf5.Hdf5, dataset: Foreign) -> bool:
     """Return True if a dataset represents an empty array: it contains the size of the array, with a 0."""
     return dataset.shape == (2,) and dataset.dtype == np.uint64 and 0 in hdf5.cells_of(file, dataset, dataset.name)
 
@@ -506,7 +506,7 @@ def read_cells(file: hdf5.Hdf5, path: str) -> list[str]:
     return texts
 
 
-def _text_of_matlab73(file: hdf5.Hdf5, found: Any, path: str) -> str:
+def _text_of_matlab73(file: hdf5.Hdf5, found: Foreign, path: str) -> str:
     dataset = file.checked(found, path)
     file.check_size(dataset, path)
     if _is_empty(file, dataset):

@@ -34,7 +34,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -239,7 +238,7 @@ class _Header:
     """
 
     length: int
-    kind: np.dtype[Any]
+    kind: np.dtype[np.generic]
     shape: tuple[int, int]
     is_distance: bool
     sets: tuple[str, str]
@@ -279,7 +278,7 @@ def _header(source: Source) -> _Header:
             f"{source.name}: the fourth line ends with the bytes {found[7].hex()}, expected 0x12345678 in either byte "
             "order. Write the file again, in binary mode."
         )
-    kind: np.dtype[Any] = np.dtype(np.uint8) if found[4] == b"B" else np.dtype(f"{order}f4")
+    kind: np.dtype[np.generic] = np.dtype(np.uint8) if found[4] == b"B" else np.dtype(f"{order}f4")
     sets = tuple(found[at].decode("utf-8", "replace").strip() or "a list without a name" for at in (2, 3))
     return _Header(found.end(), kind, (int(found[5]), int(found[6])), found[1] == b"D", (sets[0], sets[1]))
 

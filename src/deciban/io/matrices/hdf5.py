@@ -28,7 +28,7 @@ from deciban.errors import FormatError
 from deciban.io.formats import only_format_errors
 from deciban.io.matrices.named_matrix import Matrix, Names, full_mask, is_full, without_nul
 from deciban.io.source import Source
-from deciban.types import AnyArray
+from deciban.types import AnyArray, Foreign
 
 _SMALL = 1 << 26
 """Number of bytes that any dataset may declare, however little of it is stored."""
@@ -55,12 +55,12 @@ class Hdf5:
     file : h5py.File
     """
 
-    def __init__(self, file: Any, source: Source, content: Path | io.BytesIO) -> None:
+    def __init__(self, file: Foreign, source: Source, content: Path | io.BytesIO) -> None:
         self.file = file
         self.name = source.name
         self.size = source.size
         self._content = content
-        self._found: dict[str, Any] = {"": file["/"].id}
+        self._found: dict[str, Foreign] = {"": file["/"].id}
 
     def bytes_at(self, offset: int, count: int) -> bytes:
         """Return bytes of the file, fewer at its end."""
@@ -80,7 +80,7 @@ class Hdf5:
         """
         return self._find(path) is not None
 
-    def _find(self, path: str) -> Any:
+    def _find(self, path: str) -> Foreign:
         """Return the object at an absolute path, or None."""
         import h5py
 
@@ -99,7 +99,7 @@ class Hdf5:
         self._found[path] = found
         return found
 
-    def dataset(self, path: str) -> Any:
+    def dataset(self, path: str) -> Foreign:
         """Return the h5py dataset at a path, after a check of its storage and size.
 
         Raises
@@ -111,14 +111,14 @@ class Hdf5:
         self.check_size(found, path)
         return found
 
-    def unsized(self, path: str) -> Any:
+    def unsized(self, path: str) -> Foreign:
         """Return a dataset without a check of its size, if it need not be read."""
         found = self._find(path)
         if found is None:
             raise FormatError(f"{self.name}: no dataset {path}, so the file is not complete. Write it again.")
         return self.checked(found, path)
 
-    def checked(self, found: Any, path: str) -> Any:
+    def checked(self, found: Foreign, path: str) -> Foreign:
         """Convert an identifier to a dataset whose cells are in this file, behind known filters."""
         import h5py
 
@@ -141,7 +141,7 @@ class Hdf5:
             )
         return h5py.Dataset(found, readonly=True)  # h5py then caches shape and type
 
-    def check_size(self, dataset: Any, path: str) -> None:
+    def check_size(self, dataset: Foreign, path: str) -> None:
         """Raise if a dataset declares more than its stored bytes can contain.
 
         Raises
@@ -203,12 +203,12 @@ class _ErrorStream:
             self.failure = self.failure or error
             raise
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         return getattr(self.stream, name)
 
 
 @contextmanager
-def created(stream: IO[bytes]) -> Iterator[Any]:
+def created(stream: IO[bytes]) -> Iterator[Foreign]:
     """Create an HDF5 file in a writable and seekable stream.
 
     Raises
@@ -229,7 +229,7 @@ def created(stream: IO[bytes]) -> Iterator[Any]:
         raise noticing.failure
 
 
-def write_names(file: Any, path: str, names: pa.Array) -> None:
+def write_names(file: Foreign, path: str, names: pa.Array) -> None:
     """Write names as UTF-8 strings with the length of the longest, or with variable length if that saves much space.
 
     Raises
@@ -246,7 +246,7 @@ def write_names(file: Any, path: str, names: pa.Array) -> None:
     file.create_dataset(path, data=np.array(raw, kind), dtype=kind)
 
 
-def write_field(file: Any, path: str, value: pa.Array | AnyArray) -> None:
+def write_field(file: Foreign, path: str, value: pa.Array | AnyArray) -> None:
     """Write names, numbers, or a mask.
 
     Raises
@@ -268,9 +268,9 @@ _WORDS = 1 << 16
 
 def cells(
     file: Hdf5,
-    dataset: Any,
+    dataset: Foreign,
     where: str,
-    kind: np.dtype[Any],
+    kind: np.dtype[np.generic],
     fill: Callable[[], object] | None = None,
     rows: tuple[int, int] | None = None,
 ) -> AnyArray:
@@ -355,7 +355,7 @@ _HEAP = struct.Struct("<4sB3xQ")
 _OBJECT = struct.Struct("<H6xQ")
 
 
-def strings(file: Hdf5, dataset: Any, where: str) -> list[bytes]:
+def strings(file: Hdf5, dataset: Foreign, where: str) -> list[bytes]:
     """Return the strings of a dataset whose size was checked.
 
     Raises
@@ -384,7 +384,7 @@ def strings(file: Hdf5, dataset: Any, where: str) -> list[bytes]:
     return found
 
 
-def _contiguous(file: Hdf5, dataset: Any, where: str) -> AnyArray:
+def _contiguous(file: Hdf5, dataset: Foreign, where: str) -> AnyArray:
     """Return references that are stored contiguously in the file."""
     offset, n_bytes = dataset.id.get_offset(), dataset.size * _REFERENCE.itemsize
     if offset is None and dataset.id.get_storage_size() == 0:
@@ -469,7 +469,7 @@ def decoded(raw: Sequence[bytes], where: str) -> pa.Array:
     raise FormatError(f"{where}: more than 2 GB of names.")
 
 
-def _type_in_words(dtype: np.dtype[Any]) -> str:
+def _type_in_words(dtype: np.dtype[np.generic]) -> str:
     return "references or objects" if dtype.kind == "O" else f"{dtype} values"
 
 
@@ -500,7 +500,7 @@ def read_array(file: Hdf5, path: str) -> AnyArray:
     return cells_of(file, dataset, f"{file.name}, {path}")
 
 
-def _numbers(file: Hdf5, path: str) -> Any:
+def _numbers(file: Hdf5, path: str) -> Foreign:
     dataset = file.unsized(path)
     if dataset.dtype.kind not in "biuf" or dataset.dtype.itemsize > 8:
         found = _type_in_words(dataset.dtype)
@@ -508,7 +508,7 @@ def _numbers(file: Hdf5, path: str) -> Any:
     return dataset
 
 
-def matrix_of_numbers(file: Hdf5, path: str) -> Any:
+def matrix_of_numbers(file: Hdf5, path: str) -> Foreign:
     """Return a two-dimensional dataset of numbers, without a check of its size.
 
     Raises
@@ -548,7 +548,7 @@ def rows_of(file: Hdf5, path: str, start: int, stop: int) -> AnyArray:
     return cells_of(file, dataset, f"{file.name}, {path}", (start, stop))
 
 
-def cells_of(file: Hdf5, dataset: Any, where: str, rows: tuple[int, int] | None = None) -> AnyArray:
+def cells_of(file: Hdf5, dataset: Foreign, where: str, rows: tuple[int, int] | None = None) -> AnyArray:
     """Return all cells, or some rows, of a dataset of numbers or fixed-length strings, in native byte order.
 
     Raises

@@ -324,7 +324,7 @@ class ScratchScores:
     def __init__(self, folder: Path, n_rows: int, columns: Sequence[tuple[str, ...]]) -> None:
         self.folder, self.n_rows = folder, n_rows
         self.columns = [name for own in columns for name in own]
-        self.kinds = dict[str, np.dtype[Any]]()
+        self.kinds = dict[str, np.dtype[np.generic]]()
         self._make("there", np.dtype(np.bool_))
 
     @property
@@ -343,7 +343,7 @@ class ScratchScores:
             self._mapped(str(at), self.kinds[name], "r+")[rows] = values
         self._mapped("there", np.dtype(np.bool_), "r+")[rows] = True
 
-    def _make(self, name: str, kind: np.dtype[Any], before: AnyArray | None = None) -> None:
+    def _make(self, name: str, kind: np.dtype[np.generic], before: AnyArray | None = None) -> None:
         """Write a file of zeros, or of former values; a full disk then raises here, not in the memory map."""
         target = self.folder / f"{name}.new"
         with target.open("wb") as stream:
@@ -352,7 +352,7 @@ class ScratchScores:
                 stream.write((np.zeros(n) if before is None else before[start : start + n]).astype(kind).data)
         target.replace(self.folder / name)
 
-    def _mapped(self, name: str, kind: np.dtype[Any], mode: Any = "r") -> AnyArray:
+    def _mapped(self, name: str, kind: np.dtype[np.generic], mode: Any = "r") -> AnyArray:
         return np.memmap(self.folder / name, kind, mode, shape=(self.n_rows,))
 
     def there(self, start: int, n_rows: int) -> BoolArray:

@@ -28,7 +28,7 @@ from deciban.trials.lists import as_text
 from deciban.trials.names import encode
 from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 from deciban.trials.tables import LOG_10, texts_alike
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, not_none
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, T, not_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def _coded(column: pa.ChunkedArray, _: str) -> tuple[IntArray, pa.Array]:
     return cells.coded_column(column.combine_chunks())
 
 
-def _each(table: pa.Table, columns: Sequence[str], code: Callable[[pa.ChunkedArray, str], Any]) -> tuple[Any, ...]:
+def _each(table: pa.Table, columns: Sequence[str], code: Callable[[pa.ChunkedArray, str], T]) -> tuple[T, ...]:
     return tuple(code(cells.plain(table.column(name)), name) for name in columns)
 
 
@@ -338,7 +338,7 @@ class RowLayout:
             If a value is not allowed in its place; the message contains the place.
         """
 
-        def at(columns: Sequence[str], make: Callable[..., Any], *given: Any) -> Any:
+        def at(columns: Sequence[str], make: Callable[..., T], *given: object) -> T:
             with cells.placed(rows, columns):
                 return make(*given)
 

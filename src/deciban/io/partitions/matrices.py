@@ -86,7 +86,7 @@ class MatrixInput:
     name: str
     cells: MatrixCells
     shape: tuple[int, ...]
-    kind: np.dtype[Any]
+    kind: np.dtype[np.generic]
     names: tuple[pa.Array, pa.Array] | None = None
     mask: MatrixInput | None = None
     is_mask: bool | None = None

@@ -22,7 +22,7 @@ from deciban.io.partitions.files import full_path, kept_open, stamp_of
 from deciban.io.partitions.matrices import MatrixCells, MatrixInput, blocks_of
 from deciban.io.source import Source
 from deciban.trials.sources import Stamp
-from deciban.types import AnyArray
+from deciban.types import AnyArray, Foreign
 
 _ZARR = "zarr.json"
 
@@ -211,13 +211,13 @@ def _dataset(
     return MatrixInput(called, cells, shape, kind, names, mask, is_mask, step, source.path, "hdf5")
 
 
-def _opened_zarr(path: str, array: str) -> Any:
+def _opened_zarr(path: str, array: str) -> Foreign:
     zarr = _library()
     group = zarr.open(store=path, mode="r")
     return group[array] if array else group
 
 
-def _library() -> Any:
+def _library() -> Foreign:
     try:
         import zarr
     except ImportError as error:
@@ -240,7 +240,7 @@ def _zarr(path: PathLike) -> MatrixInput:
         raise FormatError(f"{name}: a group without arrays scores and trial_mask. Name the folder of the array itself.")
 
 
-def _zarr_array(path: str, own: str, array: Any, name: str) -> MatrixInput:
+def _zarr_array(path: str, own: str, array: Foreign, name: str) -> MatrixInput:
     kind = np.dtype(array.dtype)
     if kind.kind not in "biuf" or len(array.shape) not in (1, 2):
         raise FormatError(f"{name}: {kind} of shape {array.shape}. Expected numbers of rows and columns.")

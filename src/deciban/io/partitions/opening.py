@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._files import ScratchFolder, display_name, is_open_file
+from deciban._files import PathLike, Readable, ScratchFolder, display_name, is_open_file
 from deciban.errors import DecibanError, FormatError, InputError, Message, option
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.values import RowTable
@@ -35,6 +35,7 @@ from deciban.trials.frames import as_table
 from deciban.trials.joining.matching import refuse_names_by_order
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import TrialSource
+from deciban.types import Foreign
 
 TableOrMatrix: TypeAlias = RowTable | MatrixInput
 
@@ -70,7 +71,7 @@ def opened_input(given: Any, how: BatchReading, *, of_key: bool = False, name: s
     return _files(given, how, of_key=of_key)
 
 
-def _files(given: Any, how: BatchReading, *, of_key: bool) -> TableOrMatrix:
+def _files(given: PathLike, how: BatchReading, *, of_key: bool) -> TableOrMatrix:
     if is_zarr(given):
         return open_matrix(given)
     files = table_files(given)
@@ -83,7 +84,7 @@ def _files(given: Any, how: BatchReading, *, of_key: bool) -> TableOrMatrix:
     return _written(given, files, how, of_key=of_key)
 
 
-def _written(given: Any, files: Sequence[TableFile], how: BatchReading, *, of_key: bool) -> RowTable:
+def _written(given: Readable, files: Sequence[TableFile], how: BatchReading, *, of_key: bool) -> RowTable:
     """Convert other files to a table of temporary Parquet files; messages keep the original names."""
     refuse_doubles([file.path for file in files if file.path.is_file()])
     folder = ScratchFolder()
@@ -148,7 +149,7 @@ def _called(
     return replace(table, rows=tuple(rows), reading=reading, kept=folder)
 
 
-def _object(given: Any, how: BatchReading, *, of_key: bool, name: str) -> TableOrMatrix:
+def _object(given: Foreign, how: BatchReading, *, of_key: bool, name: str) -> TableOrMatrix:
     found = matrix_of(given, name)
     if found is not None:
         return found
@@ -171,11 +172,11 @@ _ACCEPTED = (
 )
 
 
-def _library(given: Any) -> str:
+def _library(given: object) -> str:
     return type(given).__module__.partition(".")[0]
 
 
-def matrix_of(given: Any, name: str) -> MatrixInput | None:
+def matrix_of(given: Foreign, name: str) -> MatrixInput | None:
     """Return an array as a matrix, or as a vector with one number per trial; None for other objects.
 
     Raises
@@ -197,7 +198,7 @@ def matrix_of(given: Any, name: str) -> MatrixInput | None:
     return MatrixInput(name, ArrayCells(given, name), tuple(map(int, given.shape)), kind, rows_per_chunk=step)
 
 
-def files_of_dataset(given: Any) -> list[TableFile] | None:
+def files_of_dataset(given: Foreign) -> list[TableFile] | None:
     """Return the Parquet files of a pyarrow dataset with their partition values; None for other objects."""
     if _library(given) != "pyarrow" or not hasattr(given, "get_fragments"):
         return None
@@ -216,7 +217,7 @@ def files_of_dataset(given: Any) -> list[TableFile] | None:
     return [TableFile(Path(one.path), own) for one, own in zip(fragments, values, strict=True)] or None
 
 
-def write_object(given: Any, target: Path, name: str, memory: int) -> None:
+def write_object(given: Foreign, target: Path, name: str, memory: int) -> None:
     """Write an object that can perhaps be read only once to a Parquet file, batch by batch.
 
     Parameters
@@ -244,7 +245,7 @@ def write_object(given: Any, target: Path, name: str, memory: int) -> None:
             write_batches(target, schema, batches, memory=memory)
 
 
-def _batches(given: Any, name: str) -> tuple[pa.Schema, Iterable[Any]]:
+def _batches(given: Foreign, name: str) -> tuple[pa.Schema, Iterable[Foreign]]:
     library = _library(given)
     if library in ("dask", "dask_expr") and hasattr(given, "partitions"):
         frames = (given.partitions[at].compute() for at in range(given.npartitions))
@@ -284,7 +285,7 @@ def _note_on_copies() -> str:
     )
 
 
-def open_trials(scores: Any, key: Any = None, *, speakers: Any = None, **options: Any) -> TrialSource:
+def open_trials(scores: Any, key: object = None, *, speakers: Any = None, **options: Any) -> TrialSource:
     """Open trials in partitions; only footers and headers are read, and tables are joined if necessary.
 
     Parameters

@@ -707,7 +707,7 @@ def set_missing(scores: Scores, index: Index | Key, value: float, *, duplicates:
     >>> set_missing(Scores.of({"trial": ["b"]}, [1.0]), index, -5.0).score
     array([-5.,  1.])
     """
-    policy: Any = value
+    policy: object = value
     if isinstance(policy, str):
         raise InputError(f"value: expected a score to fill in, got {value!r}.")
     return align(scores, Index(index.trials), value, duplicates=duplicates).scores
