@@ -14,10 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
-
-if TYPE_CHECKING:
-    from deciban.types import IntArray
+from typing import Any, Literal, Self, TypeAlias
 
 
 class DecibanError(Exception):
@@ -156,7 +153,7 @@ class TrialError(InputError):
     def __str__(self) -> str:
         return f"{self.before}at index {self.index}{self.after}"
 
-    def among(self, rows: Sequence[int] | IntArray, *, before: str = "", after: str = "") -> TrialError:
+    def among(self, rows: Any, *, before: str = "", after: str = "") -> TrialError:
         """Return the error for trials that are these rows of a larger set, with more text.
 
         >>> str(TrialError("bad trials, the first ", 1, ".").among([4, 7], before="Fold 2: "))

@@ -526,9 +526,7 @@ def _misleading(amount: float) -> float:
     return _validate.in_range(amount, "n_misleading", 1.0, 1e100, "At least 1 misleading llr is added to each class")
 
 
-def _results(
-    data: SourceTrials, transform: Callable[[FloatArray], FloatArray], low: float, high: float
-) -> dict[str, Plain]:
+def _results(data: SourceTrials, transform: Callable[..., FloatArray], low: float, high: float) -> dict[str, Plain]:
     n, below, above = (int(one) for one in data.look(partial(_beyond, low, high)).total)
     status = f"of {n:,} llrs, {below:,} were below the lower bound and {above:,} above the upper bound"
     return outcome_of(data, transform, status)

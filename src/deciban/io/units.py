@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,7 @@ def submission_note() -> str:
 SUBMISSION = "nist-lre"
 """The format of evaluations with detection llrs."""
 
+AnyPrior: TypeAlias = Prior | float
 AnyScores = TypeVar("AnyScores", bound=Scores | ClassScores)
 
 
@@ -79,7 +80,7 @@ def as_detection_llrs(contents: Contents) -> Contents:
     return replace(contents, class_scores=written_as(contents.class_scores, "detection-llr")[0])
 
 
-def logs_of_probabilities(scores: AnyScores, prior: Prior | float) -> AnyScores:
+def logs_of_probabilities(scores: AnyScores, prior: AnyPrior) -> AnyScores:
     """Convert probabilities of targets to log-likelihood ratios, or of classes to log-likelihoods.
 
     Parameters
@@ -259,13 +260,7 @@ def notes_on_submissions(told: Sequence[Message], write_as: str) -> list[Message
 
 
 def in_other_units(
-    contents: Contents,
-    probabilities: Prior | float | None,
-    *,
-    detection_llr: bool,
-    write_as: str,
-    lr: bool,
-    negate: bool,
+    contents: Contents, probabilities: AnyPrior | None, *, detection_llr: bool, write_as: str, lr: bool, negate: bool
 ) -> tuple[Contents, list[Message]]:
     """Convert the scores of contents to logarithms or detection llrs, and return messages about it.
 

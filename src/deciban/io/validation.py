@@ -10,7 +10,7 @@ from functools import reduce
 from itertools import accumulate, islice
 from operator import add
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -45,13 +45,7 @@ SHOWN = 5
 """Number of trials that are shown for each fault."""
 
 
-class _Input(NamedTuple):
-    path: PathLike
-    need: ContentKind
-    given: InputReading
-
-
-def are_readable(inputs: Sequence[_Input], memory: str | int | None) -> bool:
+def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, InputReading]], memory: str | int | None) -> bool:
     """Return True if inputs can be read in batches.
 
     Raises
@@ -348,7 +342,8 @@ def validate(
     kinds = () if is_stream(submission) else readable_as(submission, ("scores", "class-scores"), **given)
     need: ContentKind = "class-scores" if kinds == ("class-scores",) else "scores"
     with ExitStack() as stack:
-        inputs = _Input(trials, "index", listing), _Input(submission, need, given)
+        index: ContentKind = "index"
+        inputs = (trials, index, listing), (submission, need, given)
         if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(inputs, memory):
             folder = ScratchFolder()
             stack.callback(folder.remove)

@@ -475,12 +475,7 @@ class _Read:
 
 
 def _needs_all(
-    source: PathLike,
-    target: PathLike,
-    to: str | None,
-    what: ContentKind | None,
-    key: PathLike | None,
-    given: InputReading,
+    source: PathLike, target: PathLike, to: str | None, what: ContentKind | None, key: object, given: InputReading
 ) -> str:
     """Return the reason why a file must be read as a whole; empty if it can be read in batches."""
     from deciban.io.partitions.files import table_files  # not needed for most files, which fit in memory

@@ -75,7 +75,7 @@ _CLOSED_FORMS: dict[tuple[float, float], Callable[[Foreign, Tensor], Tensor]] = 
 
 
 @cache
-def _differentiable_cost_non() -> Callable[..., Tensor]:
+def _differentiable_cost_non() -> Foreign:
     """Return `cost_non` of tensors, differentiable twice; torch is imported only here."""
     import torch
 
@@ -95,8 +95,7 @@ def _differentiable_cost_non() -> Callable[..., Tensor]:
             # Differentiable operations: PyTorch records them if a second derivative is requested.
             return None, gradient * slope_non(ctx.xp, x, *ctx.rule), None, None, None
 
-    cost: Callable[..., Tensor] = CostNon.apply
-    return cost
+    return CostNon.apply
 
 
 LossTrials: TypeAlias = tuple[Tensor, Tensor | float, Foreign]

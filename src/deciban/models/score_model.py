@@ -296,8 +296,7 @@ class ScoreModel(Model):
 
         Training without units has no covariance, nor does a model without a fixed number of parameters.
         """
-        found = self.uncertainty_
-        return found.covariance if isinstance(found, ParameterCovariance) else None
+        return self.uncertainty_.covariance if isinstance(self.uncertainty_, ParameterCovariance) else None
 
     @property
     def standard_errors(self) -> dict[str, float]:

@@ -25,23 +25,13 @@ from deciban.trials.sources import (
     Engine,
     LoadedPartition,
     SourcePartition,
+    T,
     TrialFields,
     TrialSource,
     found_in,
 )
 from deciban.trials.speakers import BatchUnits
-from deciban.types import (
-    Additive,
-    AnyArray,
-    BoolArray,
-    CountArray,
-    FloatArray,
-    IntArray,
-    Priors,
-    ScoreArray,
-    T,
-    not_none,
-)
+from deciban.types import Additive, AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray, not_none
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
@@ -242,11 +232,7 @@ class LabelledSource(ABC):
     """Quality measures that are read, too."""
 
     def __init__(
-        self,
-        source: TrialSource,
-        engine: Engine | None = None,
-        memory: int | None = None,
-        units: BatchUnits | TrialUnits | None = None,
+        self, source: TrialSource, engine: Engine | None = None, memory: int | None = None, units: Any = None
     ) -> None:
         self.source, self.engine, self.memory = source, engine, memory
         self.batch = source.batch if engine is None else None

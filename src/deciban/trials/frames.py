@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -372,13 +373,12 @@ _PANDAS_INDEX = "__index_level_"
 _ORIGIN = Origin("data frame")
 
 
+Column: TypeAlias = str | None
+"""Name of a column, or None if there is none."""
+
+
 def index_from(
-    frame: Frame,
-    *,
-    enroll: str | None = None,
-    test: str | None = None,
-    side: str | None = None,
-    trial: str | None = None,
+    frame: Frame, *, enroll: Column = None, test: Column = None, side: Column = None, trial: Column = None
 ) -> Index:
     """Return an index from a data frame.
 

@@ -459,12 +459,7 @@ def is_readable_in_batches(path: Path, need: ContentKind | None, given: InputRea
 
 
 def contents_in_batches(
-    source: PathLike,
-    need: ContentKind | None,
-    memory: float,
-    *,
-    unit: ScoreUnit | None = None,
-    **given: Unpack[InputReading],
+    source: PathLike, need: ContentKind | None, memory: float, *, unit: ScoreUnit | None, **given: Unpack[InputReading]
 ) -> Iterator[tuple[str, Contents]]:
     """Yield the contents of files in batches.
 
@@ -476,7 +471,7 @@ def contents_in_batches(
         The kind of table that they must contain.
     memory : float
         Bytes of a batch of a text file.
-    unit : {"nats", "log10", "lr"}, optional
+    unit : {"nats", "log10", "lr"} or None
         The declared unit of the scores.
     **given
         ``format``, ``columns`` and ``labels``, as in `deciban.io.read_scores`.
