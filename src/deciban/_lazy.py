@@ -49,7 +49,7 @@ def late(package: str, beside: Iterable[str] = ()) -> tuple[Callable[[str], Any]
 
     def get(name: str) -> Any:
         if name == "__all__":
-            found: Any = sorted(home_of())
+            found: object = sorted(home_of())
         elif home_of().get(name) == package or name in beside:
             return importlib.import_module(f"{package}.{name}")
         elif name in home_of():
@@ -95,7 +95,7 @@ class LateMethod:
     def __init__(self, name: str, create: Callable[[], Any]) -> None:
         self.__name__, self._create = name, create
 
-    def __get__(self, instance: Any, owner: Any) -> Any:
+    def __get__(self, instance: object, owner: type) -> Any:
         made = self._create()
         for one in owner.__mro__:
             if one.__dict__.get(self.__name__) is self:
@@ -115,7 +115,7 @@ def compile_methods_late() -> None:
     given: Any = dict(vars(dataclasses))
     is_ours = False
 
-    def process(cls: type, *args: Any) -> Any:
+    def process(cls: type, *args: object) -> object:
         nonlocal is_ours
         is_ours = cls.__module__.startswith("deciban.")
         try:
@@ -123,12 +123,13 @@ def compile_methods_late() -> None:
         finally:
             is_ours = False
 
-    def late(function: str, name: str, *args: Any, **more: Any) -> Any:
+    def late(function: str, name: str, *args: Any, **more: object) -> object:
         made = functools.partial(given[function], *args, **more)
         return LateMethod(name or args[0], made) if is_ours else made()
 
-    def is_type(annotation: str, *args: Any) -> Any:
-        return ("Var" in annotation or "KW_ONLY" in annotation or not is_ours) and given["_is_type"](annotation, *args)
+    def is_type(annotation: str, *args: object) -> bool:
+        is_rare = "Var" in annotation or "KW_ONLY" in annotation or not is_ours
+        return is_rare and bool(given["_is_type"](annotation, *args))
 
     names = {"_create_fn": "", "_init_fn": "__init__", "_repr_fn": "__repr__"}
     changed = {function: functools.partial(late, function, name) for function, name in names.items()}

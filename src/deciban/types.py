@@ -116,7 +116,7 @@ def _compared(value: Any) -> list[Any]:
     return [getattr(value, field.name) for field in dataclasses.fields(value) if field.compare]
 
 
-def _are_equal(one: Any, two: Any) -> bool:
+def _are_equal(one: object, two: object) -> bool:
     if isinstance(one, np.ndarray) or isinstance(two, np.ndarray):
         one, two = np.asarray(one), np.asarray(two)
         return np.array_equal(one, two, equal_nan=one.dtype.kind == two.dtype.kind == "f")
@@ -129,7 +129,7 @@ def _are_equal(one: Any, two: Any) -> bool:
     return bool(one == two)
 
 
-def _hashed(value: Any) -> Any:
+def _hashed(value: object) -> object:
     if isinstance(value, np.ndarray):
         return value.shape
     if isinstance(value, tuple):

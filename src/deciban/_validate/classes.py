@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -459,7 +459,7 @@ def ratios_note(low: float, high: float) -> str:
     return f"{words}, add {option(lr=True)}."
 
 
-def logarithms_of_ratios(values: AnyArray, name: str = "lr") -> Any:
+def logarithms_of_ratios(values: AnyArray, name: str = "lr") -> FloatArray:
     """Return the natural logarithms of likelihood ratios or likelihoods; 0 becomes -inf, and inf stays.
 
     Parameters
@@ -494,7 +494,7 @@ def logarithms_of_ratios(values: AnyArray, name: str = "lr") -> Any:
         return np.log(values)
 
 
-def llrs_of_ratios(values: ArrayLike, name: str) -> Any:
+def llrs_of_ratios(values: ArrayLike, name: str) -> FloatArray:
     """Return the natural logarithms of likelihood ratios or likelihoods in an argument.
 
     Raises

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from scipy.special import log_expit
@@ -27,7 +27,7 @@ from deciban.models.model import (
 )
 from deciban.models.score_model import Calibrator, TrainedByRule, outcome, outcome_of, results_of
 from deciban.trials.sources import Batch
-from deciban.types import Additive, CountArray, FloatArray, FloatPair, Json, ScoreArray
+from deciban.types import Additive, BoolArray, CountArray, FloatArray, FloatPair, Json, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.training.linear_training import LinearFit
@@ -348,7 +348,7 @@ def _ends(model: BetaCalibrator, trials: Batch) -> Ends:
     The cost of certainty of the wrong class is infinite for all ``a`` and ``b``.
     """
     of_0, of_1 = (np.isinf(column) for column in model._columns(trials.scores[0]))  # noqa: SLF001
-    counts: Any = True if trials.weight is None else trials.weight > 0
+    counts: BoolArray | bool = True if trials.weight is None else trials.weight > 0
     way = ": their cost is infinite. Find the cause of the rounding, or clip to [1e-6, 1 - 1e-6], for example."
     words = "scores: {n} target trials have probability 0, the first "
     _validate.refuse_trials(of_0 & trials.labels & counts, words, way)

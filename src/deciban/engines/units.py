@@ -612,6 +612,6 @@ def sorted_by_condition(
         places = dict[Values, list[_Place]]()
         for values, place in engine.run(SortByCondition(split, own, path), numbered(source)).found or ():
             places.setdefault(values, []).append(place)
-    kept: Any = (source.kept, folder)
+    kept: object = (source.kept, folder)
     one = replace(source, partitions=(), systems=(source.systems[system],), kept=kept)
     return SortedSource(one, places, tuple(partition.name for partition in source.partitions), path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, NoReturn, Self
+from typing import ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -123,7 +123,7 @@ class SpoofingFusion(ScoreModel):
         self.training_ = replace(training, counts=dict(counts))
         return self
 
-    def _data(self, *_given: Any) -> NoReturn:
+    def _data(self, *_given: object) -> NoReturn:
         way = either("fuse_spoofing_files", "fuse --spoof")
         raise InputError(f"model: a SpoofingFusion needs labels of three kinds: {way}.")
 

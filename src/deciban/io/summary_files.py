@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,7 @@ from deciban.trials.joining.matching import JoinReport
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 from deciban.trials.units import keys_of_trials
-from deciban.types import AnyArray, IntArray, Json
+from deciban.types import AnyArray, Foreign, IntArray, Json
 
 if TYPE_CHECKING:
     from deciban.io.partitions.files import FileRows
@@ -406,12 +406,12 @@ def write_summary(head: SummaryHead, tables: Iterable[Columns], path: PathLike) 
         _write_rows(in_groups(tables, head.rows_of_group), stream, {SUMMARY: about.encode()})
 
 
-def _write_rows(tables: Iterable[Columns], target: Any, metadata: Mapping[bytes, bytes] | None = None) -> None:
+def _write_rows(tables: Iterable[Columns], target: object, metadata: Mapping[bytes, bytes] | None = None) -> None:
     """Write rows with compression for sorted numbers."""
     import pyarrow.parquet as pq
 
     with ExitStack() as closing:
-        file: Any = None
+        file: Foreign = None
         for rows in tables:
             columns = {name: of_numpy(values) for name, values in rows.items()}
             table = pa.table(columns, metadata=metadata)

@@ -266,7 +266,7 @@ class LabelledSource(ABC):
             names = ", ".join(self.source.systems)
             raise InputError(f"{model}: takes one system, but {self.source.name} has {names}. Choose one, or fuse.")
 
-    def look(self, look: Callable[[Batch], Any]) -> Any:
+    def look(self, look: Callable[[Batch], object]) -> Any:
         """Return the sum of ``look`` over all batches: one pass; the first pass also computes the training record."""
         if self.batch is not None or self._record is not None:
             return found_in(self.source, self.engine, self._wanted, look)
@@ -428,7 +428,7 @@ def _with_units(look: Callable[[Batch, TrialUnits], Any], units: BatchUnits, bat
     return found.fold() if units.are_trials else found
 
 
-def _noted(look: Callable[[Batch], Any], n_classes: int, batch: Batch) -> _ResultAndNotes:
+def _noted(look: Callable[[Batch], object], n_classes: int, batch: Batch) -> _ResultAndNotes:
     """Apply ``look`` to a batch, and compute its training record."""
     return _ResultAndNotes(look(batch), Record.of(n_classes, batch))
 

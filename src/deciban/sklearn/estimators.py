@@ -251,7 +251,7 @@ def min_dcf(
     return float(metrics.min_dcf(**trials, p_target=point.p_target, c_miss=c_miss, c_fa=c_fa, normalize=normalize))
 
 
-def scorer(metric: Callable[..., float], **options: Any) -> Any:
+def scorer(metric: Callable[..., float], **options: Any) -> Foreign:
     """Return a scorer for ``scoring=`` of `GridSearchCV`, `cross_validate` etc.
 
     Parameters
@@ -322,7 +322,7 @@ eer_scorer = scorer(eer_score)
 """Minus `eer_score` of any decision function."""
 
 
-def target_label(labels: ArrayLike, pos_label: object, name: str) -> Any:
+def target_label(labels: ArrayLike, pos_label: object, name: str) -> object:
     """Return the label of the targets: ``pos_label``, the larger of two numbers, or the word for targets.
 
     Raises

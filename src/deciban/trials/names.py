@@ -54,7 +54,7 @@ def as_names(values: NamesLike, argument: str = "ids") -> pa.Array:
     return names
 
 
-def _column(values: Any) -> pa.Array:
+def _column(values: NamesLike) -> pa.Array:
     if isinstance(values, list | tuple) and len(values) <= _FEW and set(map(type, values)) == {str}:
         return of_words(values)
     return pa.array(values)

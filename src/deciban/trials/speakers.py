@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class TargetPairs(SourcePass):
         links = [np.searchsorted(own, side) for own, side in zip(found.names, found.links, strict=True)]
         return SpeakersByName.of(found.names, links, apart=apart, has_channels=has_channels)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         self.gathered()
         return super().__getstate__()
 

@@ -168,7 +168,7 @@ class RowTable:
     system: str = "system"
     is_double: frozenset[str] = frozenset()
     paths: tuple[Any, ...] = ()
-    kept: Any = None
+    kept: object = None
     told: bool = False
     target: str | None = None
 

@@ -269,7 +269,7 @@ def _condition(file: hdf5.Hdf5, path: str, trials: Trials) -> pa.Array | None:
     side = 0 if path.endswith("model_cond") else 1
     if dataset.shape != (shape[side],) or not (text or dataset.dtype.kind in "biu"):
         return None
-    names: Any = hdf5.read_names(file, path).values if text else pa.array(hdf5.cells_of(file, dataset, where))
+    names: Foreign = hdf5.read_names(file, path).values if text else pa.array(hdf5.cells_of(file, dataset, where))
     return names.take(pa.array(trials.codes[side]))
 
 
@@ -359,7 +359,7 @@ def _read_version_5(source: Source, wanted: str | None) -> tuple[list[str], Mapp
 
 
 def _of_version_5(source: Source, variable: str, fields: Mapping[str, Foreign]) -> named_matrix.FieldReader:
-    def look_up(field: str) -> tuple[Any, str]:
+    def look_up(field: str) -> tuple[Foreign, str]:
         called = _CALLED.get(field, field)
         place = f"{source.name}, {variable}.{called}"
         if called not in fields:

@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -296,7 +296,7 @@ def cells(
     """
     plan = dataset.id.get_create_plist()
     filters = [plan.get_filter(i)[0] for i in range(plan.get_nfilters())]
-    chunks: list[Any] = []
+    chunks: list[AnyArray] = []
     dataset.id.chunk_iter(chunks.append)
     n_due = math.prod(-(-length // chunk) for length, chunk in zip(dataset.shape, dataset.chunks, strict=True))
     start_row, stop_row = rows or (0, dataset.shape[0])

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -23,6 +22,7 @@ from deciban.io.source import Source, files_inside, files_of, refuse_doubles
 from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
 from deciban.trials.sources import Stamp, changed
+from deciban.types import Foreign
 
 _MOST_OPEN = 8
 """Largest number of files that a thread keeps open; successive reads are mostly from the same file."""
@@ -51,7 +51,7 @@ def full_path(path: PathLike) -> str:
     return str(Path(path).absolute())
 
 
-def kept_open(path: str, stamp: Stamp, name: str, make: Callable[[], Any], *more: object) -> Any:
+def kept_open(path: str, stamp: Stamp, name: str, make: Callable[[], Foreign], *more: object) -> Foreign:
     """Return a file that this thread has already opened, or open it; raise if the file has changed.
 
     Parameters
@@ -72,7 +72,7 @@ def kept_open(path: str, stamp: Stamp, name: str, make: Callable[[], Any], *more
         If the file has changed.
     """
     require_same(path, stamp, name)
-    opened: OrderedDict[Any, Any] = _OPEN.__dict__.setdefault("files", OrderedDict())
+    opened: OrderedDict[object, Foreign] = _OPEN.__dict__.setdefault("files", OrderedDict())
     key = (path, stamp, *more)
     if key not in opened:
         opened[key] = make()
@@ -193,7 +193,7 @@ class FileRows(Rows):
         return pa.Table.from_batches([opened.get_batch(self.place)])
 
 
-def opened_parquet(given: str | Source, text: Sequence[str] = ()) -> Any:
+def opened_parquet(given: str | Source, text: Sequence[str] = ()) -> Foreign:
     """Open a Parquet file, with some columns as dictionaries."""
     import pyarrow.parquet as pq
 
@@ -203,7 +203,7 @@ def opened_parquet(given: str | Source, text: Sequence[str] = ()) -> Any:
     return opens(path, read_dictionary=list(text), page_checksum_verification=True)
 
 
-def opened_arrow(given: str | Source, columns: Sequence[str] | None = None, *, mapped: bool = False) -> Any:
+def opened_arrow(given: str | Source, columns: Sequence[str] | None = None, *, mapped: bool = False) -> Foreign:
     """Open an Arrow file or stream to read some columns, perhaps mapped into memory."""
     source = Source(given) if isinstance(given, str) else given
     if source.head.startswith(b"FEA1"):
@@ -212,7 +212,7 @@ def opened_arrow(given: str | Source, columns: Sequence[str] | None = None, *, m
         )
     opened, is_file = source.seekable(), source.head.startswith(b"ARROW1")
 
-    def reader(chosen: Sequence[int] | None) -> Any:
+    def reader(chosen: Sequence[int] | None) -> Foreign:
         if isinstance(opened, Path):
             stream = pa.memory_map(str(opened)) if mapped else pa.OSFile(str(opened))
         else:
@@ -226,7 +226,7 @@ def opened_arrow(given: str | Source, columns: Sequence[str] | None = None, *, m
     return reader(sorted(schema.get_field_index(name) for name in columns))
 
 
-def checked_parquet(source: Source) -> Any:
+def checked_parquet(source: Source) -> Foreign:
     """Open a Parquet file, and check its footer.
 
     Raises

@@ -62,7 +62,7 @@ class JoinedTables:
     layout: RowLayout
     is_double: bool
     report: JoinReport | None = None
-    kept: Any = None
+    kept: object = None
 
 
 @dataclass(frozen=True, eq=False)

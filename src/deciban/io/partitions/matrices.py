@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy, to_numpy
+from deciban._files import PathLike
 from deciban.errors import FormatError, InputError, KeyMismatchError, Message, names_apart, option
 from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import bare_name
@@ -22,7 +23,7 @@ from deciban.io.partitions.units import EachTrial, SpeakerLookup
 from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import TrialSource
-from deciban.types import AnyArray, BoolArray, not_none
+from deciban.types import AnyArray, BoolArray, Foreign, not_none
 
 CELLS = 1 << 20
 """Approximate largest number of cells of a block."""
@@ -46,7 +47,7 @@ class MatrixCells(ABC):
 class ArrayCells(MatrixCells):
     """An array of another library, or one in memory."""
 
-    array: Any
+    array: Foreign
     name: str
 
     def rows(self, start: int, stop: int, name: str) -> AnyArray:
@@ -91,7 +92,7 @@ class MatrixInput:
     mask: MatrixInput | None = None
     is_mask: bool | None = None
     rows_per_chunk: int | None = None
-    path: Any = None
+    path: PathLike | None = None
     reading: str = "array"
 
     @property

@@ -130,7 +130,7 @@ class FileCells(MatrixCells):
     stamp: Stamp
     part: str
     kind: str
-    make: Callable[[], Any]
+    make: Callable[[], Foreign]
 
     def rows(self, start: int, stop: int, name: str) -> AnyArray:
         """See `MatrixCells.rows`."""

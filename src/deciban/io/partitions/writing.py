@@ -38,7 +38,7 @@ from deciban.io.units import of_detection_llrs
 from deciban.memory import Cost, bytes_of_row, give_back_at_once, n_processors, rows_that_fit
 from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
-from deciban.types import ScoreUnit
+from deciban.types import Foreign, ScoreUnit
 
 A = TypeVar("A")
 
@@ -59,7 +59,7 @@ class TableWriter:
 
     def __init__(self, target: str | os.PathLike[str] | IO[bytes], name: str, *, delimiter: str = "") -> None:
         self._target, self.name, self._delimiter = target, name, delimiter
-        self._writer: Any = None
+        self._writer: Foreign = None
         self.schema: pa.Schema | None = None
 
     def write(self, table: pa.Table, partition: str) -> None:
@@ -89,7 +89,7 @@ class TableWriter:
             how = {} if self._delimiter else {"row_group_size": max(len(table), 1)}
             self._writer.write_table(table.cast(self.schema), **how)
 
-    def _opened(self, schema: pa.Schema) -> Any:
+    def _opened(self, schema: pa.Schema) -> Foreign:
         if self._delimiter:
             from pyarrow import csv
 
@@ -184,7 +184,7 @@ ROWS = 1 << 20
 _FEWEST_NUMBERS = 1 << 12
 
 
-def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any], *, memory: int | None = None) -> None:
+def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Foreign], *, memory: int | None = None) -> None:
     """Write batches or tables with the same schema to a Parquet file, in row groups that fit in memory.
 
     Parameters

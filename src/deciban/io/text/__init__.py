@@ -14,11 +14,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from deciban.errors import FormatError
 from deciban.io.formats import only_format_errors
 from deciban.io.source import BLANKS, Source
+from deciban.types import Foreign
 
 DELIMITERS = {"\t": "tabs", ",": "commas", " ": "white space"}
 
@@ -319,7 +319,7 @@ def of_workbook(source: Source) -> Translated:
         ) from error
     with only_format_errors(name, "an Excel workbook"), ExitStack() as stack:
         _refuse_bombs(source)
-        opened: Any = source.seekable()  # openpyxl refuses a path that does not end in .xlsx
+        opened: Foreign = source.seekable()  # openpyxl refuses a path that does not end in .xlsx
         stream = stack.enter_context(opened.open("rb")) if isinstance(opened, Path) else opened
         book = openpyxl.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         try:
@@ -336,7 +336,7 @@ def of_workbook(source: Source) -> Translated:
     return Translated(with_commas.text, source, "", f"sheet {title!r}{more} ")
 
 
-def _rows_of(sheet: Any, name: str) -> list[list[str]]:
+def _rows_of(sheet: Foreign, name: str) -> list[list[str]]:
     """Return the cells of a sheet as text, without empty rows at the end and empty columns on the right."""
     sheet.reset_dimensions()  # a file may declare any number of rows
     rows, n_cells = list[list[str]](), 0
