@@ -27,7 +27,7 @@ from deciban.models.model import untrained, without_measure_warnings
 from deciban.models.score_model import Fusion
 from deciban.models.sources import read_mapped
 from deciban.trials.sources import Batch, TrialFields, TrialSource, having, ordered, scored_by_all
-from deciban.types import FloatArray, Names, Weights
+from deciban.types import FloatArray, Names, Weights, not_none
 
 Role: TypeAlias = Literal[
     "before", "single", "left out", "leave-one-out", "without quality", "calibration", "fusion", "cross-validated"
@@ -151,8 +151,7 @@ class FusionAnalysis(Jsonable):
     @property
     def standardized_weights(self) -> dict[str, float]:
         """Weight of each system on scores divided by their standard deviation: its effect on the llr."""
-        linear = self.fusion.linear
-        assert linear is not None  # noqa: S101  # an analysis has a fusion
+        linear = not_none(self.fusion.linear, "fusion")
         return dict(zip(self.names, linear.standardized_weights_.tolist(), strict=True))
 
     @property

@@ -19,7 +19,7 @@ from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.two_class.evaluate import costs_of_trials, evaluation_of
 from deciban.evaluation.two_class.summary import TwoClassMetrics, summarize
 from deciban.evaluation.uncertainty import MetricKey, Resampling, Uncertainty, looked_up
-from deciban.types import AnyArray, ByValue, CountArray, FloatArray, FloatPair, IntArray
+from deciban.types import AnyArray, ByValue, CountArray, FloatArray, FloatPair, IntArray, not_none
 
 OfClasses: TypeAlias = tuple[TrialUnits, TrialUnits]
 """Units of targets, and of non-targets."""
@@ -216,8 +216,7 @@ def pilot_of_trials(
     linear = costs[0] if len(costs) == 1 else (costs[0][0] - costs[1][0], costs[0][1] - costs[1][1])
     layout = _Layout.of(units, segments)
     components = components_of(linear, layout.factors, weights)
-    design = _uncertainty(found[0]).design
-    assert design is not None  # noqa: S101  # two-class evaluations have a design
+    design = not_none(_uncertainty(found[0]).design, "design")
     stretched = linear[0] * design.stretch[0], linear[1] * design.stretch[1]
     has_segments = layout.n_segments is not None and any(one.name == "segment" for one in components)
     return replace(

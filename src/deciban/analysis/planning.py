@@ -21,7 +21,7 @@ from deciban.errors import InputError, option
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.two_class.summary import DEFAULT_POINTS, TwoClassMetrics
 from deciban.evaluation.uncertainty import MetricKey
-from deciban.types import FloatArray, IntArray, Units, Weights
+from deciban.types import FloatArray, IntArray, Units, Weights, not_none
 
 TrialsPerSegment: TypeAlias = int | Literal["all"] | None
 
@@ -90,9 +90,7 @@ class Goal:
     @property
     def amount(self) -> float:
         """The width or the difference."""
-        given = self.width if self.difference is None else self.difference
-        assert given is not None  # noqa: S101  # see __post_init__
-        return float(given)
+        return float(not_none(self.width, "width") if self.difference is None else self.difference)
 
     def reached(self, pilot: Pilot, standard_error: float, n_units: int) -> float:
         """Return the width of the interval, or the smallest difference with this power, at a standard error."""
@@ -160,8 +158,7 @@ class Planner:
         if segments is not None and pilot.n_segments is not None:
             scales["segment"] *= pilot.n_segments / segments
         counts = self.counts(n, segments)
-        if counts is not None:
-            assert pilot.n_tar is not None and pilot.n_non is not None  # noqa: S101, PT018  # since there are counts
+        if counts is not None and pilot.n_tar is not None and pilot.n_non is not None:
             scales["trial of targets"], scales["trial of non-targets"] = (
                 pilot.n_tar / counts[0],
                 pilot.n_non / counts[1],

@@ -174,7 +174,9 @@ def evaluate_decisions(
         found.append(DecisionCost(words, float((metrics["cost", k] * shares).sum()), one.default_risk))
     known = None
     if resampling is not None and resampling.units is not None:
-        known = _uncertainty(problem, metrics, counts, (action, label), weights, resampling)
+        known = _uncertainty(
+            problem, metrics, counts, (action, label), weights, resampling.units, resampling=resampling
+        )
     return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), known)
 
 
@@ -199,11 +201,11 @@ def _uncertainty(
     counts: CountArray,
     decided: tuple[IntArray, IntArray],
     weights: CountArray | None,
+    units: TrialUnits,
+    *,
     resampling: Resampling,
 ) -> Uncertainty | None:
     action, label = decided
-    units = resampling.units
-    assert units is not None  # noqa: S101  # checked by the caller
     counted = np.arange(len(label)) if weights is None else np.flatnonzero(weights > 0)
     order = counted[np.argsort(label[counted], kind="stable")]
     own: TrialUnits = units.take(order)

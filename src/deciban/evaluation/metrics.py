@@ -24,7 +24,7 @@ from deciban.evaluation.uncertainty import MetricKey
 from deciban.metrics import classification
 from deciban.metrics.costs import RULES, ScoreParts, parts_of
 from deciban.metrics.scores import ScoredTrials
-from deciban.types import ByValue
+from deciban.types import ByValue, not_none
 
 if TYPE_CHECKING:
     from deciban.metrics.intervals import CalibrationDiscrepancy
@@ -581,13 +581,11 @@ class RuleCosts:
 
     def to_dict(self) -> dict[str, float]:
         """Return the numbers by name."""
-        loss = self.told.lost_by_calibration
-        assert self.told.minimum is not None and loss is not None  # noqa: S101, PT018  # always known for two classes
         return {
             "p_target": self.p_target,
             "cost": self.told.cost,
-            "minimum": self.told.minimum,
-            "calibration_loss": loss,
+            "minimum": not_none(self.told.minimum, "minimum"),
+            "calibration_loss": not_none(self.told.lost_by_calibration, "calibration_loss"),
             "default": self.told.entropy,
             "information": self.told.delivered,
         }

@@ -300,7 +300,7 @@ def write_report(
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)
         if model is not None and model.is_fusion:
-            page = _with_worth(page, test, train, held if request.select else None, progress)
+            page = _with_worth(page, model, (test, train), held if request.select else None, progress)
     page = _with_spoofing(page, request, chosen, progress)
     if progress is not None:
         progress("hashing files")
@@ -367,15 +367,18 @@ def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[
 
 
 def _with_worth(
-    page: Page, test: ModelEvaluation, train: ModelEvaluation, held: HoldOut | None, progress: Progress | None
+    page: Page,
+    model: ScoreModel,
+    of: tuple[ModelEvaluation, ModelEvaluation],
+    held: HoldOut | None,
+    progress: Progress | None,
 ) -> Page:
     """Return a page with the contribution of each system to a fusion, and with the selection of systems."""
     from deciban.workflows.model_files import selected  # loads all of training
     from deciban.workflows.train.rows import Compared, rows_of_model
 
-    assert isinstance(page.model, ScoreModel)  # noqa: S101  # the caller checked that it is a fusion
-    model, every, say = page.model, Compared(*train.trials), progress or (lambda _words: None)
-    metrics = rows_of_model(model, every, Compared(*test.trials), say)
+    (test, every), say = (Compared(*one.trials) for one in of), progress or (lambda _words: None)
+    metrics = rows_of_model(model, every, test, say)
     selection = None if held is None else selected(every.source, model, held, every.options, say)
     return replace(page, metrics=metrics, selection=selection)
 

@@ -28,7 +28,7 @@ from deciban.plots.colors import MOST_WITH_BANDS
 from deciban.report.cards import MOST_CARDS, about_differences, forest_of
 from deciban.report.tables import TEXTS, Page, capitalize_first
 from deciban.tables.writers import MINUS
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray, IntArray, not_none
 
 EXACT_ROOM = 500_000
 """Characters for the steps of errors of all systems."""
@@ -417,8 +417,7 @@ def system_data(
     is_few : bool
         Include the band of reliability, which needs few systems.
     """
-    at = one.at_priors
-    assert at is not None  # noqa: S101  # checked by the caller
+    at = not_none(one.at_priors, "at_priors")
     rows = np.searchsorted(at.log_odds, grid)
     ends = rate_intervals(one) if has_bands else {}
     return {

@@ -333,7 +333,7 @@ def multiclass_page(page: Page) -> str:
         charts=_shown_charts(known),
         classifier=classifier_tables_of(results),
         has_matrix=bool(known and known["classes"]),
-        subsets=[(one, color, _subsets(one)) for one, color in systems if one.subsets is not None],
+        subsets=[(one, color, _subsets(one.subsets, one.classes)) for one, color in systems if one.subsets is not None],
         first=first,
         summaries=[(name, side_by_side(some, [metrics_of_classes(one) for one, _ in some])) for name, some in sides],
         costs=[
@@ -351,14 +351,12 @@ def _named(results: ClassResults, before: ClassResults | None) -> Named:
     return list(zip(systems, plots.system_colors(len(systems)), strict=True))
 
 
-def _subsets(one: ClassEvaluation) -> list[tuple[str, str, str]]:
+def _subsets(found: SubsetCosts, classes: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return the subsets with the highest cost: classes, their number, and the cost."""
-    found = one.subsets
-    assert found is not None  # noqa: S101  # checked by the caller
     rows = []
     for at in np.argsort(-found.value, kind="stable")[:_MOST_SUBSETS]:
         mask = int(found.mask[at])
-        names = [name for k, name in enumerate(one.classes) if mask >> k & 1]
+        names = [name for k, name in enumerate(classes) if mask >> k & 1]
         rows.append((", ".join(names), count(float(found.size[at])), number(float(found.value[at]), 4)))
     return rows
 

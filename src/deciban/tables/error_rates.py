@@ -16,6 +16,7 @@ from deciban.evaluation.one_system import WithInterval, bounds_in_words, with_in
 from deciban.evaluation.spoofing import COUNTERMEASURE, SINGLE_SCORE, SPOOFING_METRICS
 from deciban.tables.results import captioned, errors_in_words, number, percent, rate, say, say_all, table
 from deciban.tables.writers import Table
+from deciban.types import not_none
 
 if TYPE_CHECKING:
     from deciban.evaluation import ClassEvaluation, Evaluation, Results
@@ -95,8 +96,8 @@ def print_fused_spoofing(done: FusedSpoofing, out: Console) -> None:
     say(out, "Weights", "bold")
     out.print(table(["", "weight"], [(row.name, row.texts[0]) for row in done.model.parameter_rows()]))
     cm, asv = done.model.trained_systems
-    assert done.dev.least is not None  # noqa: S101  # only cross-validation has none
-    at = f"{cm} >= {done.dev.least.cm_threshold:.4f} and {asv} >= {done.dev.least.asv_threshold:.4f}"
+    best = not_none(done.dev.least, "cascade of the training trials")
+    at = f"{cm} >= {best.cm_threshold:.4f} and {asv} >= {best.asv_threshold:.4f}"
     lines = [f"cascade: accept if {at}, the best pair of thresholds for the training trials"]
     if done.dev.costs["act_a_dcf"].interval is not None:
         lines.append("Intervals of the cascade hold its thresholds fixed.")

@@ -35,7 +35,7 @@ from deciban.evaluation.uncertainty import (
 )
 from deciban.multiclass import tables
 from deciban.multiclass.analysis import f1_of
-from deciban.types import BoolArray, FloatArray, IntArray
+from deciban.types import BoolArray, FloatArray, IntArray, not_none
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -353,8 +353,7 @@ class ClassMetricCosts:
 
     def _linear_f1(self, share: FloatArray, is_right: BoolArray, decided: IntArray) -> FloatArray:
         """Return costs whose sum of class means has the value and the derivatives of macro F1."""
-        confusion = self.found.sample_confusion
-        assert confusion is not None  # noqa: S101  # requested
+        confusion = not_none(self.found.sample_confusion, "sample_confusion")
         f1, size = f1_of(confusion), share + confusion.sum(axis=0) / confusion.sum()
         fixed = float((f1 * (1.0 - share / size)).sum()) / len(f1)
         costs = share[self.label] * (2.0 * is_right - f1[decided]) / size[decided]
@@ -498,8 +497,7 @@ class CollectedMetrics:
     ) -> None:
         """Add a metric with known spread."""
         if _is_curve(one):
-            assert one.most is not None  # noqa: S101  # places are sums of error rates
-            self.places.append((spread, one.most))
+            self.places.append((spread, not_none(one.most, "most")))
             self.on_curve += [influences] if keep and influences is not None else []
             return
         if one.name == "calibration_loss" and one.shift is None and self._loses_nothing:

@@ -67,7 +67,7 @@ from deciban.evaluation.uncertainty import Bootstrap, MetricKey, Resampling, Unc
 from deciban.memory import Cost, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Pairs, ScoredClasses, calibrated_surprises, scores_of
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray, not_none
 
 DRAWN = (ALL, DETECTOR)
 """Groups whose metrics have replicates."""
@@ -229,8 +229,7 @@ class MetricGroups:
 
     def _pairs(self, i: int, pairs: Pairs) -> Iterator[CostedMetrics]:
         """Yield metrics of a class with those before it."""
-        found, n, at_once = self.found.pairwise, len(PAIR_METRICS), i
-        assert found is not None  # noqa: S101  # since the group exists
+        found, n, at_once = not_none(self.found.pairwise, "pairwise"), len(PAIR_METRICS), i
         if self.design.weights.by_unit is not None:
             at_once = max(_PAIR_SUMS // (n * self.design.n_pairs), 1)
         for first in range(0, i, at_once):
@@ -393,8 +392,7 @@ class Replicates:
 
     def add(self, block: CostBlock, costed: Iterable[CostedMetrics], lock: Any) -> None:
         """Add the trials of a batch, with the metrics that have replicates."""
-        assert block.units is not None  # noqa: S101  # a bootstrap needs units
-        alike = EqualWeightSets.of(block.stratum, block.units)
+        alike = EqualWeightSets.of(block.stratum, not_none(block.units, "units"))
         rows = [np.array([len(self.sums) - 1])]
         summed = [alike.summed(np.ones((1, len(block.stratum))), block.weights)]
         for one in costed:

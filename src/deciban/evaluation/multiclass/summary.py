@@ -185,10 +185,9 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
     n, upto = len(points), np.cumsum([len(one) for one in parts])
     found = _analysis(summary, 0, np.concatenate(parts if summary.accepted is None else parts[:2]))
     each = [found.at(k) for k in range(n)]
-    if summary.accepted is None:
+    if summary.accepted is None or summary.metrics.p_out_of_set is None:
         costs, _, c_avg, c_avg_at = np.split(found.cost.mean(axis=0), upto[:-1])
     else:
-        assert summary.metrics.p_out_of_set is not None  # noqa: S101  # decisions are counted for open sets
         priors = np.concatenate((parts[0], parts[2]))
         both = open_set_cost(summary.accepted, summary.counts, priors, summary.metrics.p_out_of_set)
         costs, c_avg = both[:n], both[n:]

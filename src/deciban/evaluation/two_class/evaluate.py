@@ -51,7 +51,7 @@ from deciban.evaluation.two_class.summary import (
 from deciban.evaluation.uncertainty import Resampling
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import misleading_of
-from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, ScoreArray, Units, Weights
+from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, ScoreArray, Units, Weights, not_none
 
 _GAP = 10
 """Places of the prior axis (a quarter of a nat): intervals of bad priors this close are merged."""
@@ -533,8 +533,7 @@ def costs_of_trials(summary: Summary, found: Evaluation, metric: uncertainty.Met
     InputError
         If there is no such metric, or it is infinite.
     """
-    assert summary.units is not None  # noqa: S101  # see the parameters
-    trials = summary.units.in_memory("influences of trials")
+    trials = not_none(summary.units, "units").in_memory("influences of trials")
     n_units = trials.about.n_units
     bins = bins_of(summary.ranks.table, summary.ranks.pav, _wanted(summary, found), n_units)
     costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.ranks.pav, summary.ranks.rocch, bins)

@@ -21,7 +21,7 @@ from deciban.io.decision_files import LINES, CostTable, DecisionFile, read_costs
 from deciban.io.source import TwoFiles
 from deciban.trials import JoinReport
 from deciban.trials.sources import TrialSource
-from deciban.types import BoolArray, Progress
+from deciban.types import BoolArray, Progress, not_none
 from deciban.workflows.deciding import require_target_first
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import KindName, Options
@@ -171,8 +171,7 @@ def evaluate_decision_files(
     folder.remove()
     source, said = units_of_batch(source, chosen.how_sure, kind_called(kind))
     systems = tuple(_evaluated(source, chosen, found, kind, table))
-    assert source.report is not None  # noqa: S101  # set by the join
-    return DecidedResults(systems, source.report, (*_messages(found, source), *said))
+    return DecidedResults(systems, not_none(source.report, "report"), (*_messages(found, source), *said))
 
 
 def _refuse_options_of_scores(options: Options) -> None:

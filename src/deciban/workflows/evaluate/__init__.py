@@ -21,7 +21,7 @@ from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import JoinReport
 from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, counting, found_in, having
-from deciban.types import Progress
+from deciban.types import AnyArray, Progress, not_none
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import MetricOptions, Options, RenamedSystems, UncertaintyOptions, renamed
 from deciban.workflows.reading import inputs
@@ -228,8 +228,8 @@ def worst_of(source: TrialSource, engine: Engine, system: int, most: int) -> Wor
 
 def _worst_in_partition(most: int, classes: tuple[str, ...], at: Sequence[int], batch: Batch) -> tuple[WorstTrial, ...]:
     """Return the most misleading trials of a partition; ``at`` are the positions of the columns of trial names."""
-    assert batch.conditions is not None  # noqa: S101  # conditions were requested
-    named = [batch.conditions[one] for one in at]
+    conditions = not_none(batch.conditions, "conditions")
+    named = [conditions[one] for one in at]
 
     def names_of(row: int) -> tuple[str, ...]:
         places = ((int(codes[row]), values) for codes, values in named)
@@ -242,10 +242,9 @@ def _worst(
     batch: Batch, system: int, most: int, classes: tuple[str, ...], names_of: Callable[[int], tuple[str, ...]]
 ) -> tuple[WorstTrial, ...]:
     """Return the most misleading trials of a batch."""
-    scores, truth = batch.scores[system], batch.truth
-    assert truth is not None  # noqa: S101  # truth was requested
+    scores, truth = batch.scores[system], batch.labels
     counting = np.ones(len(truth), bool) if batch.weight is None else batch.weight > 0
-    loglik: Any = scores
+    loglik: AnyArray = scores
     if scores.ndim == 1:
         counting &= ~np.isnan(scores)
         loglik = np.column_stack([np.where(counting, scores, 0.0), np.zeros(len(scores))])

@@ -48,7 +48,7 @@ from deciban.multiclass.recalibration import (
 )
 from deciban.multiclass.tables import ScoredClasses, mixed
 from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialSource, ordered
-from deciban.types import AnyArray, FloatArray
+from deciban.types import AnyArray, FloatArray, not_none
 from deciban.workflows.options import Options
 
 
@@ -158,7 +158,7 @@ def evaluate_class_batches(
         memory, how_sure = engine.bounded(options.scale.n_bytes), options.how_sure
         sums = survey_classes(source, engine, system=system, metrics=metrics, who=who)
         require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
-        assert sums is not None  # noqa: S101  # otherwise `require` has raised
+        sums = not_none(sums, "sums")
         calibration = calibration_of_source(sums.summary, source, engine, system=system, memory=memory)
         summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
         found = class_evaluation_of(summary, name=name)
@@ -173,7 +173,7 @@ def evaluate_class_batches(
         return evaluated(source, metrics, who)[0]
     totals = totals_of(source, engine)
     require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)
-    assert totals is not None  # noqa: S101  # otherwise `require` has raised
+    totals = not_none(totals, "totals")
     _require_weight(metrics, source.classes, totals)
     problem = GroupedProblem.of(metrics, metrics.groups, source.classes, totals)
     home = problem.grouping.home
@@ -358,7 +358,8 @@ class BatchedInfluences:
         design = UnitDesign(self.who.home, len(summary.classes), sums.weights)
         if design.n_units < 2:
             return None
-        assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # true for sources read in batches
+        if not isinstance(summary.problems, CountedProblems):
+            raise TypeError("summary: trials in memory, but this one must have counted problems")
         pairs, units = summary.problems.pairs(), self.who.units
         pavs = {} if pairs is None else {name: one.pav for name, one in pairs.scores.items()}
         metric_groups = MetricGroups.of(summary, found, design, units, summary.problems.detectors, pavs)

@@ -30,7 +30,7 @@ from deciban.evaluation.breakdowns import ByConditions, Condition, Equalized, Sy
 from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap
 from deciban.trials.sources import Batch, LoadedPartition, TrialFields, TrialSource
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import CountArray, FloatArray, IntArray, not_none
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options
 from deciban.workflows.reading import partitions as splitting
@@ -79,8 +79,7 @@ class SplitByColumns:
 
     def of(self, batch: Batch, name: str) -> tuple[list[Values], IntArray]:
         """See `SplitRows.of`."""
-        assert batch.conditions is not None  # noqa: S101  # conditions were requested
-        condition: IntArray = np.zeros(len(batch.conditions[0][0]), np.int64)
+        condition: IntArray = np.zeros(len(not_none(batch.conditions, "conditions")[0][0]), np.int64)
         found: list[Values] = [()]
         for at in range(len(self.columns)):
             values, codes = self._of_column(batch, name, at)
@@ -90,8 +89,7 @@ class SplitByColumns:
 
     def _of_column(self, batch: Batch, name: str, at: int) -> tuple[list[str | None], IntArray]:
         """Return the values of a column, and the index of the value of every trial."""
-        assert batch.conditions is not None  # noqa: S101  # conditions were requested
-        codes, known = batch.conditions[self.places[at]]
+        codes, known = not_none(batch.conditions, "conditions")[self.places[at]]
         used, place = _used(codes, len(known) + 1)  # the last code is for missing values
         values, held = known.take(of_numpy(used, lacking=used == len(known))), self.files[at]
         if held is not None:

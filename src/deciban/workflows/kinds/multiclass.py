@@ -27,7 +27,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
-from deciban.types import AnyArray, BoolArray, IntArray
+from deciban.types import AnyArray, BoolArray, IntArray, not_none
 from deciban.workflows.kinds.base import (
     CountedUnits,
     Form,
@@ -399,8 +399,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def written(self, found: Input, scores: ClassScores, target: PathLike, to: str | None, form: Form) -> list[Message]:
         """Write an input again with log-likelihoods or detection llrs, keeping its class names."""
-        old = found.contents.class_scores
-        assert old is not None  # noqa: S101  # class scores were requested
+        old = not_none(found.contents.class_scores, "class_scores")
         scores, messages = named_as(old, scores)
         if len(scores.trials) < len(old.trials):
             found = replace(found, contents=of_trials(found.contents, old.trials, scores.trials))
@@ -412,8 +411,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """Return contents with log-likelihoods or detection llrs, keeping their class names."""
         from deciban.io.rewrite import rescored_classes
 
-        assert contents.class_scores is not None  # noqa: S101  # class scores were requested
-        scores, messages = named_as(contents.class_scores, scores)
+        scores, messages = named_as(not_none(contents.class_scores, "class_scores"), scores)
         made, more = rescored_classes(contents, scores, write_as=form.write_as)
         return made, [*messages, *more]
 

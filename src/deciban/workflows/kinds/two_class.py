@@ -29,7 +29,7 @@ from deciban.trials.joining.join import Aligned, align_incomplete, align_systems
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Engine, TrialSource
 from deciban.trials.units import notes_on_speakers, speakers_of
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreUnit
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreUnit, not_none
 from deciban.workflows.kinds.base import (
     CountedUnits,
     Form,
@@ -77,8 +77,7 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
     if held != ("class-scores",):
         return None
     found = read_input(file, need="class-scores")
-    scores = found.contents.class_scores
-    assert scores is not None  # noqa: S101  # class scores were requested
+    scores = not_none(found.contents.class_scores, "class_scores")
     vocabulary = file.files[0].options.vocabulary
     target = _target(scores, vocabulary)
     names = scores.classes[target], scores.classes[1 - target]
@@ -142,8 +141,7 @@ def read_two_classes(file: Recognized) -> Input | None:
     if readable_as(file, ("key", "class-key")) != ("class-key",):
         return None
     found = read_input(file, need="class-key")
-    key = found.contents.class_key
-    assert key is not None  # noqa: S101  # a class key was requested
+    key = not_none(found.contents.class_key, "class_key")
     made = _key(key, file.files[0].options.vocabulary)
     words = {name: bool(made.is_target[key.label == at].any()) for at, name in enumerate(key.classes)}
     changed: Contents = replace(found.contents, class_key=None, key=made, words=words)
@@ -286,8 +284,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def truth_of(self, aligned: Aligned) -> BoolArray:
         """Return whether trials are targets."""
-        assert aligned.is_target is not None  # noqa: S101  # set by the join with a key
-        return aligned.is_target
+        return not_none(aligned.is_target, "is_target")
 
     def in_nats(self, scores: Scores, reading: Reading) -> Scores:
         """Return scores as natural logarithms."""

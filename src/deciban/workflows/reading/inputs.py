@@ -25,7 +25,7 @@ from deciban.trials.joining import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
 from deciban.trials.sources import Batch, LoadedPartition, TrialSource
 from deciban.trials.tables import criteria
-from deciban.types import AnyArray, CountArray, Progress
+from deciban.types import AnyArray, CountArray, Progress, not_none
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import in_nats, named_apart, prior_of_classes
 from deciban.workflows.options import TRIALS, KindName, Options, Reading, UncertaintyOptions, new_names, renamed
@@ -401,8 +401,7 @@ def messages_with_ties(
     source: TrialSource, kind: AnyKind, ties: Mapping[str, int | float], report: JoinReport | None = None
 ) -> list[Message]:
     """Return the messages of a source; the message about the join gets the numbers of ties, if known."""
-    known, report = source.messages, report or source.report
-    assert report is not None  # noqa: S101  # set by the join
+    known, report = source.messages, report or not_none(source.report, "report")
     join, before = kind.join_message(report, ties_in_words(ties) if ties else ""), kind.join_message(report, "")
     return [join if one == before else one for one in known] + ([] if before in known else [join])
 

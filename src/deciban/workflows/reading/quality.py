@@ -24,8 +24,8 @@ from deciban.io.source import Source, numbered_lines, read_text
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Origin, SegmentQuality, Trials
 from deciban.trials.lists import as_text
-from deciban.trials.sources import Batch, LoadedPartition, SourcePartition, TrialFields, TrialSource, found_in
-from deciban.types import BoolArray, FloatArray
+from deciban.trials.sources import Batch, LoadedPartition, TrialFields, TrialSource, found_in
+from deciban.types import BoolArray, FloatArray, not_none
 from deciban.workflows.options import Scale
 
 QualityFiles: TypeAlias = PathLike | Mapping[QualitySide, PathLike]
@@ -188,8 +188,7 @@ def _sides_of(path: PathLike) -> dict[QualitySide, SegmentQuality]:
     contents = read_contents(path) if Source(path).is_binary else None
     if contents is None or contents.quality is None:
         found = read_contents(path, need="segment-quality").segment_quality
-        assert found is not None  # noqa: S101  # segment quality was requested
-        return dict.fromkeys(QUALITY_SIDES, found)
+        return dict.fromkeys(QUALITY_SIDES, not_none(found, "segment_quality"))
     sides: dict[QualitySide, SegmentQuality | None] = {"enroll": contents.quality.enroll, "test": contents.quality.test}
     return {side: one for side, one in sides.items() if one is not None}
 
@@ -362,10 +361,10 @@ def with_quality(
         tables, messages = measures_of(measured, source.trials, sides=sides)
         own = LoadedPartition(replace(source.held, quality=tables), source.partitions[0].name)
         return replace(source, partitions=(own,), quality=tuple(tables), messages=(*source.messages, *messages))
-    trials = _first_trial(source)
+    rows, trials = _rows_and_first_trial(source)
     there = [side for side in QUALITY_SIDES if side in measured and side in trials.sides]
     wanted = tuple(name for name in (f"{side}_quality" for side in there) if sides is None or name in sides)
-    able = replace(source, partitions=tuple(_measured(one, measured) for one in source.partitions), quality=wanted)
+    able = replace(source, partitions=tuple(_measured(one, measured) for one in rows), quality=wanted)
     counts = np.zeros(1 << len(wanted))
     if wanted:
         with scale.engine() as engine:
@@ -388,28 +387,27 @@ def _messages_of(measured: Measured, found: Container[str]) -> list[Message]:
     ]
 
 
-def _first_trial(source: TrialSource) -> Trials:
-    """Return the first trial of a source, for messages.
+def _rows_and_first_trial(source: TrialSource) -> tuple[tuple[TrialRows, ...], Trials]:
+    """Return the partitions of a source, and its first trial for messages.
 
     Raises
     ------
     InputError
         If the source is not a table with names of trials.
     """
-    first = source.partitions[0] if source.partitions else None
-    if not isinstance(first, TrialRows) or not first.layout.sides:
+    rows = tuple(one for one in source.partitions if isinstance(one, TrialRows) and one.layout.sides)
+    if not rows or len(rows) < len(source.partitions):
         raise InputError(
             f"quality: measures need the names of the sides of trials, and {source.name} has none. Add columns "
             "with these names."
         )
-    sides = first.layout.sides
-    table = first.rows.table([*sides.values()]).slice(0, 1)
+    sides = rows[0].layout.sides
+    table = rows[0].rows.table([*sides.values()]).slice(0, 1)
     names = {side: as_text(plain(table.column(column)).combine_chunks()) for side, column in sides.items()}
-    return Trials.of(names, origin=Origin(source.name))
+    return rows, Trials.of(names, origin=Origin(source.name))
 
 
-def _measured(partition: SourcePartition, measured: Measured) -> SourcePartition:
-    assert isinstance(partition, TrialRows)  # noqa: S101  # like the first partition
+def _measured(partition: TrialRows, measured: Measured) -> TrialRows:
     return replace(partition, layout=replace(partition.layout, quality=dict(measured)))
 
 

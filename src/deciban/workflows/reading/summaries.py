@@ -20,7 +20,7 @@ from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, row
 from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Batch, SourcePartition, SourcePass, TrialFields, TrialSource
-from deciban.types import AnyArray, Progress
+from deciban.types import AnyArray, Progress, not_none
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import KindName, Options, Reading
 
@@ -257,10 +257,10 @@ class CountedRuns(SourcePass):
 
     def with_units(self) -> summary_files.SummaryHead:
         """Return the head of the summary with the description of units."""
-        assert self.first is not None  # noqa: S101  # there is at least one trial
-        units = self.first.units if self.head.units == "named" else None
-        about: Any = {} if units is None else {"noun": units.noun, "source": units.source}
-        return replace(self.head, n_sides=len(_sides(self.first)), **about)
+        first = not_none(self.first, "first trial")
+        head = replace(self.head, n_sides=len(_sides(first)))
+        units = first.units if self.head.units == "named" else None
+        return head if units is None else replace(head, noun=units.noun, source=units.source)
 
     def __add__(self, other: Self) -> Self:
         """See `SourcePass.__add__`."""

@@ -35,7 +35,7 @@ from deciban.trials.lists import PAIR, ROW, as_text
 from deciban.trials.sources import Batch, Engine, LoadedPartition, TrialFields, TrialSource, found_in
 from deciban.trials.speakers import BatchUnits
 from deciban.trials.units import side_of, units_of_trials
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray, not_none
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import UncertaintyOptions, UnitNaming
 
@@ -133,8 +133,7 @@ def weights_of_key(aligned: Aligned | AlignedClasses, key: Key | ClassKey, name:
     if aligned.report.duplicate > 0:
         _refuse_other_copies(key.trials, name)
     column = f"{key.trials.origin.name}, column {name!r}"
-    weight = _validate.weights(weight_column(aligned.trials, name), len(aligned.trials), column)
-    assert weight is not None  # noqa: S101  # weights were given
+    weight = not_none(_validate.weights(weight_column(aligned.trials, name), len(aligned.trials), column), column)
     if isinstance(aligned, Aligned) and aligned.is_target is not None:
         _validate.both_classes(aligned.is_target, weight, column)
     return weight
@@ -318,8 +317,7 @@ def units_and_messages(
         All units, without trials; None if they allow no intervals.
     messages : tuple of Message
     """
-    units = facts.units
-    assert units is not None  # noqa: S101  # units were found
+    units = not_none(facts.units, "units")
     words = units_in_words(units)
     if units.n_units < 2:
         words += ": intervals need at least two units, so there are no intervals"
@@ -541,8 +539,7 @@ def units_of_batch(
     InputError, KeyMismatchError, FormatError, OSError
         If a column or file does not exist, or lacks the unit of a trial.
     """
-    batch = source.held
-    assert batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # joined before
+    batch, trials = source.held, not_none(source.trials, "names of trials")
     if not how_sure.intervals:
         return source, ()
     weight, naming = batch.weight, how_sure.naming
@@ -550,17 +547,17 @@ def units_of_batch(
     units, messages = None, tuple[Message, ...]()
     try:
         if naming is None:
-            units, messages = kind.units_unasked(batch.trials, batch.truth, counting)
+            units, messages = kind.units_unasked(trials, batch.labels, counting)
         else:
-            units = _units_named(batch.trials, naming, counting, kind.noun)
+            units = _units_named(trials, naming, counting, kind.noun)
     except (InputError, KeyMismatchError) as error:
         if naming is None or how_sure.units_required:
             raise
         messages = (no_intervals(f"none of these {kind.noun}s, so there are no intervals: {error}"),)
     if units is not None:
         if naming is None and units.are_independent:
-            messages = (*messages, *unused_names(batch.trials.conditions))
-        facts = UnitFacts.of(units, batch.truth, counting)
+            messages = (*messages, *unused_names(trials.conditions))
+        facts = UnitFacts.of(units, batch.labels, counting)
         found, messages = units_and_messages(facts, messages, kind, source.classes)
         units = None if found is None else units
     (partition,) = source.partitions

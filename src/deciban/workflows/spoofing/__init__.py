@@ -201,9 +201,7 @@ class LabelledTrials:
     @property
     def batch(self) -> Batch:
         """The trials, which are all in memory."""
-        found = self.source.batch
-        assert found is not None  # noqa: S101  # read as a whole
-        return found
+        return self.source.held
 
     @classmethod
     def read(cls, paths: Sequence[Any], key: Any, options: Options, progress: Progress) -> LabelledTrials:

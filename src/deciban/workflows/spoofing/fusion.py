@@ -25,7 +25,7 @@ from deciban.spoofing import Cascade
 from deciban.spoofing.sasv import a_dcf_weights
 from deciban.trials import Scores
 from deciban.trials.sources import Batch, in_memory, ordered
-from deciban.types import FloatArray, Progress, Weights
+from deciban.types import FloatArray, Progress, Weights, not_none
 from deciban.workflows.model_files import sides_of
 from deciban.workflows.options import Options
 from deciban.workflows.reading.inputs import Paths, paths_of
@@ -165,8 +165,8 @@ def fuse_spoofing_files(
     weights = np.array(a_dcf_weights(**edition.a_dcf))
     untrained = _FusionAndCascade(SpoofingFusion(prior=weights / weights.sum(), ridge=ridge), edition.a_dcf)
     trained = untrained.fit(trials.batch.stacked, trials.kinds)
-    assert trained.fusion.training_ is not None  # noqa: S101  # set by training
-    trained.fusion.training_ = replace(trained.fusion.training_, systems=trials.source.systems)
+    record = not_none(trained.fusion.training_, "training_")
+    trained.fusion.training_ = replace(record, systems=trials.source.systems)
     compare = partial(_compared, edition=edition, options=chosen, say=say)
     dev = compare(trials, trained.transform(trials.batch.stacked), trained.cascade)
     told, listed = [*dev.results.messages, *_swapped(trials)], trials.batch.trials
@@ -203,8 +203,7 @@ class _FusionAndCascade:
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Return the llr of the fusion, and 1 for trials that the cascade accepts, in two columns."""
-        assert self.cascade is not None  # noqa: S101  # set by training
-        return np.column_stack((self.fusion.transform(scores), self.cascade.accepts(scores)))
+        return np.column_stack((self.fusion.transform(scores), not_none(self.cascade, "cascade").accepts(scores)))
 
 
 def _cross_validated(trials: LabelledTrials, untrained: _FusionAndCascade, held: HoldOut) -> FloatArray:

@@ -22,7 +22,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.trials.classes import messages_on_ratios
 from deciban.trials.sources import TrialSource
-from deciban.types import Progress
+from deciban.types import Progress, not_none
 from deciban.workflows import model_files
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.options import Options, RenamedSystems
@@ -423,10 +423,10 @@ def _said(model: ScoreModel, dev: Compared, held: HoldOut | None) -> list[Messag
         found += messages_on_ratios(_scores_in_memory(source))
     if held is not None:
         found.append(held.message(model_files.sides_of(source), "fused" if model.is_fusion else "calibrated"))
-    assert model.training_ is not None  # noqa: S101  # set by training
-    n_lacking = model.training_.results.get("n_without_quality")
+    training = not_none(model.training_, "training_")
+    n_lacking = training.results.get("n_without_quality")
     if source.batch is None and n_lacking:
-        n = sum(model.training_.counts.values())
+        n = sum(training.counts.values())
         words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
         found.append(Message("note", "", words))
     return found
@@ -460,8 +460,7 @@ def _crossed_row(
 
 def _record(model: ScoreModel, source: TrialSource, options: Options) -> None:
     """Add names of systems, columns and units to the record of training."""
-    training, reading = model.training_, options.reading
-    assert training is not None  # noqa: S101  # set by training
+    training, reading = not_none(model.training_, "training_"), options.reading
     more = {} if reading.weights is None else {"weights_from": reading.weights}
     more |= kind_called(model.scores_kind).record(reading, source.classes, source.units)
     model.training_ = replace(training, systems=source.systems, results={**training.results, **more})
