@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -205,10 +206,10 @@ def pilot_of_trials(
     InputError
         If the metric is unknown, or there are fewer than two units.
     """
-    how: Any = {"tar_units": units[0], "non_units": units[1], "tar_weights": weights[0], "non_weights": weights[1]}
+    make = partial(summarize, metrics=metrics, tar_units=units[0], non_units=units[1])
     costs, found = list[FloatPair](), list[Evaluation]()
     for (tar, non), name in zip(scores, names, strict=True):
-        summary = summarize(tar, non, metrics=metrics, **how)
+        summary = make(tar, non, tar_weights=weights[0], non_weights=weights[1])
         found.append(evaluation_of(summary, name=name, resampling=Resampling(optimism=True, keep=True)))
         _uncertainty(found[-1])
         costs.append(costs_of_trials(summary, found[-1], metric_key(metric, found[-1])))

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from deciban.errors import InputError, option
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.two_class.summary import DEFAULT_POINTS, TwoClassMetrics
 from deciban.evaluation.uncertainty import MetricKey
-from deciban.types import FloatArray, IntArray, Units, Weights, not_none
+from deciban.types import FloatArray, IntArray, ScoreArray, Units, Weights, not_none
 
 TrialsPerSegment: TypeAlias = int | Literal["all"] | None
 
@@ -383,8 +384,8 @@ def plan(
     >>> found.designs[0].n_units > 40, found.designs[0].n_segments
     (True, 10.0)
     """
-    designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment}
-    goal = Goal(width=width, difference=difference, relative=relative, level=level, power=power, **designs)
+    make = partial(Goal, width=width, difference=difference, segments=segments, trials_per_segment=trials_per_segment)
+    goal = make(relative=relative, level=level, power=power)
     if isinstance(tar, Evaluation | ClassEvaluation):
         given = {"non": non, "tar_units": tar_units, "non_units": non_units, "tar_segments": tar_segments}
         given |= {"non_segments": non_segments, "tar_weights": tar_weights, "non_weights": non_weights}
@@ -412,11 +413,11 @@ def plan(
     return plan_of_pilot(pilot, goal)
 
 
-def _scores(tar: ArrayLike, non: ArrayLike) -> tuple[Any, Any]:
+def _scores(tar: ArrayLike, non: ArrayLike) -> tuple[ScoreArray, ScoreArray]:
     return _validate.scores(tar, "tar"), _validate.scores(non, "non")
 
 
-def _pair(second: Any, sizes: Sequence[int]) -> tuple[Any, Any]:
+def _pair(second: object, sizes: Sequence[int]) -> tuple[ArrayLike, ArrayLike]:
     if not isinstance(second, Sequence) or len(second) != 2:
         raise InputError("second: pass the scores of targets and of non-targets, (tar, non).")
     if [len(np.asarray(one)) for one in second] != list(sizes):

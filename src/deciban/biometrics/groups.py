@@ -192,7 +192,7 @@ def generalized_rates(
     from scipy.stats import binomtest  # slow to import
 
     level, found = checked_level(level), list[tuple[float, tuple[float, float]]]()
-    given: Any = {"enrol": enrol, "acquire": acquire}
+    given: dict[str, object] = {"enrol": enrol, "acquire": acquire}
     for name, counts in given.items():
         if not isinstance(counts, list | tuple) or len(counts) != 2:
             raise InputError(f"{name}: got {counts!r:.60}. Pass failures and attempts.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -298,7 +299,7 @@ def dir_fpir_of(
         event, n_false = is_listed & (mate >= threshold) & some_pass, n_false * some_pass
         rates = rates_by_unit([(event, units)], level)
         value, low, high = (float(one[0]) for one in (rates.value, rates.low, rates.high))
-        counts: Any = {"n_identified": int(rates.n_events[0]), "n_mated": len(mate), "n_nonmated": len(false)}
-        fpirs: Any = {"limit": limit, "fpir": n_false / len(false), "n_false": n_false, "threshold": threshold}
-        rows.append(IdentificationRate(rate=value, low=low, high=high, **fpirs, **counts))
+        make = partial(IdentificationRate, limit=limit, fpir=n_false / len(false), rate=value, low=low, high=high)
+        make = partial(make, n_identified=int(rates.n_events[0]), n_mated=len(mate), n_nonmated=len(false))
+        rows.append(make(threshold=threshold, n_false=n_false))
     return tuple(rows)

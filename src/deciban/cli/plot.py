@@ -167,10 +167,10 @@ class PlotRequest:
 
         files, about, read = self._opened()
         with working() as say:
-            how: Any = {"model": self.own["model"], "against": self.own["against"], "progress": say}
+            run = partial(compare_files, model=self.own["model"], against=self.own["against"])
             of_protocol = self.asked.is_about_spoofing  # reads labels of three kinds itself
             scores, key = (list(self.scores), self.key) if of_protocol else (files, None)
-            found = compare_files(scores, key, options=about, **how)
+            found = run(scores, key, options=about, progress=say)
         print_messages(found.results.messages, quiet=self.quiet)
         said = {**found.to_dict(), "files": read}
         if self.plot == "forest":

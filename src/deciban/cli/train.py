@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -236,11 +237,9 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     known = None if request.apply_to else done.cross_validated_scores
     source = done.files(request.applied_to)
     quality = request.extra.get("test_quality") if request.apply_to else None
-    how: Any = {"quality": quality or request.extra.get("quality"), "to": request.to, "known": known}
-    how |= {"write_as": request.write_as}
-    if request.interval:
-        how |= {"interval": True, "level": options.how_sure.level}
-    return list(apply_files(done.model, source, request.llrs, progress=tell_step, **how, **read))
+    read |= {"interval": True, "level": options.how_sure.level} if request.interval else {}
+    run = partial(apply_files, quality=quality or request.extra.get("quality"), to=request.to, known=known)
+    return list(run(done.model, source, request.llrs, progress=tell_step, write_as=request.write_as, **read))
 
 
 @click.command("apply", cls=SectionedCommand)
@@ -400,9 +399,11 @@ def _fuse_spoofing(
     options = asked.options
     request.check(options.files)
     with working() as say:
-        how: Any = {"test_scores": apply_to if request.apply_key is not None else (), "test_key": request.apply_key}
-        how |= request.cross_validate or {}
-        done = fuse_spoofing_files(list(scores), key, ridge=ridge or 0.0, options=options, progress=say, **how)
+        tests = apply_to if request.apply_key is not None else ()
+        own = {"ridge": ridge or 0.0, **(request.cross_validate or {})}
+        done = fuse_spoofing_files(
+            list(scores), key, test_scores=tests, test_key=request.apply_key, options=options, progress=say, **own
+        )
         messages = list[object](done.messages)
         with plainly_opened(request.output) as stream:
             stream.write(to_text(done.model).encode())

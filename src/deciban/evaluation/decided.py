@@ -219,14 +219,15 @@ def _uncertainty(
     made = list[ClassMetric]()
     for name, costs in metrics.items():
         value, most = float((costs * shares).sum()), costs.max(axis=0)
-        how: Any = {"limits": (0.0, float(most.sum()))}
+        make = partial(ClassMetric, name, value, groups=groups, limits=(0.0, float(most.sum())))
         least = costs.min(axis=0)
         if problem.is_detection or isinstance(name, str) or not least.any():  # a sum of error rates
-            how |= {"most": most - least, "are_graded": not problem.is_detection}
+            make = partial(make, most=most - least, are_graded=not problem.is_detection)
         else:
             least = np.zeros(len(least))
-            how["nothing_seen"] = NothingSeen(few, above=float(costs.max()), ceiling=float(most.sum()))
-        made.append(ClassMetric(name, value, (costs - least)[action, label], groups, **how))
+            unseen = NothingSeen(few, above=float(costs.max()), ceiling=float(most.sum()))
+            make = partial(make, nothing_seen=unseen)
+        made.append(make((costs - least)[action, label]))
     gathered, costed = CollectedMetrics(means.design, set()), CostedMetrics.of((ALL, 0), made)
     gathered.add((ALL, 0), costed.metrics, costed.sums(means.block, means.design))
     draw = partial(drawn_at_hand, means.block, lambda _: [costed], len(design.seen), resampling.seed)

@@ -386,8 +386,8 @@ class CalibrationLimits:
         if not scale and trials.lack_rivals():
             return Best(trials.surprise(), 1.0, np.zeros(len(trials.prior)))
         try:
-            form: Any = {"scale": scale, "offset": offset, "ridge": ridge, "has_optimum": ridge > 0.0}
-            fit = train_counted(trials.counted, trials.survey, only_value=True, **form)
+            train = partial(train_counted, scale=scale, offset=offset, ridge=ridge, has_optimum=ridge > 0.0)
+            fit = train(trials.counted, trials.survey, only_value=True)
         except InputError:
             if ridge > 0.0 or not scale:
                 raise

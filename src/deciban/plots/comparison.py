@@ -536,8 +536,8 @@ def class_parameters(
         )
     rows: list[Interval | None] = [(one.value, one.low, one.high) for one in found]
     names, label = [one.whom or what for one in found], "Offset (nats)" if what == "offset" else "Scale"
-    how: Any = {"level": level, "reference": _CHANGES_NOTHING[what]}
-    return _drawn_in_rows(names, {what: rows}, label, ax, line_kw, **how)
+    reference = _CHANGES_NOTHING[what]
+    return _drawn_in_rows(names, {what: rows}, label, ax, line_kw, level=level, reference=reference)
 
 
 def system_worth(

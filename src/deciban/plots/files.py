@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.typing import RcKeyType
 
 from deciban.errors import DecibanWarning, InputError
 
@@ -138,7 +139,7 @@ def print_style(size: str = "column") -> Iterator[None]:
     (3.5, 8.0)
     """
     token = _PAPER.set(paper_of(size))
-    letters_of: Any = {"font.size": LABEL, "axes.labelsize": LABEL, "axes.titlesize": LABEL}
+    letters_of: dict[RcKeyType, Any] = {"font.size": LABEL, "axes.labelsize": LABEL, "axes.titlesize": LABEL}
     letters_of |= {"xtick.labelsize": TICK, "ytick.labelsize": TICK, "legend.fontsize": TICK}
     letters_of |= {"axes.linewidth": 0.6, "hatch.linewidth": 0.6}
     try:
@@ -342,7 +343,8 @@ _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-_STYLE: Any = {"svg.hashsalt": "deciban", "svg.fonttype": "path", "pdf.fonttype": 42, "path.simplify": True}
+_STYLE: dict[RcKeyType, Any] = {"svg.hashsalt": "deciban", "svg.fonttype": "path", "pdf.fonttype": 42}
+_STYLE["path.simplify"] = True
 _DPI = 200
 _LEAST_ROOM = 0.5
 """Least side of readable Axes in inches."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -292,11 +293,10 @@ def write_report(
     if has_train:
         trained_on = opened(request.train, request.train_key, chosen).in_order_of(test.results.classes)
         quality = request.quality if request.train_quality is None else request.train_quality
-        how: Any = {"quality": quality, "of_training": True, "progress": progress}
         every = replace(
             chosen.of_systems(test.renamed).lenient_on_units(), split=Split(), worst=0
         )  # conditions are those of the test
-        train = evaluate_model(model, trained_on, every, **how)
+        train = evaluate_model(model, trained_on, every, quality=quality, of_training=True, progress=progress)
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)
         if model is not None and model.is_fusion:
@@ -316,8 +316,8 @@ def _with_spoofing(page: Page, request: ReportRequest, chosen: Options, progress
     if chosen.plan is not None and chosen.plan.spoofing and page.model is None:
         from deciban.workflows.spoofing import evaluate_spoofing_files  # loads on request
 
-        protocol: Any = {**request.verifier, "options": replace(chosen, worst=None), "progress": progress}
-        return replace(page, spoofing=evaluate_spoofing_files(request.scores, request.key, **protocol))
+        make = partial(evaluate_spoofing_files, options=replace(chosen, worst=None), progress=progress)
+        return replace(page, spoofing=make(request.scores, request.key, **request.verifier))
     if request.verifier:
         raise InputError("asv: is for protocols of spoofing, without a model. Leave it out.")
     return page

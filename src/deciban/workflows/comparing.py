@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,14 +111,13 @@ def compare_files(
     if not chosen.how_sure.intervals:
         raise InputError(f"intervals: a comparison needs them. Leave {option(intervals=False)} out.")
     chosen = replace(chosen, how_sure=replace(chosen.how_sure, keep=True))
-    how: Any = {"level": chosen.how_sure.level, "permutations": permutations, "seed": chosen.how_sure.seed}
+    sure = chosen.how_sure
+    differ = partial(compare_results, level=sure.level, permutations=permutations, seed=sure.seed)
     if chosen.plan is not None and chosen.plan.spoofing:
         if model is not None:
             raise InputError("model: not for protocols of spoofing. Compare the llrs of the model (deciban apply).")
-        about: Any = {"progress": progress, **(verifier or {})}
-        return _compared_by_protocol(
-            evaluate_spoofing_files(named, key, options=chosen, **about), against or "all", how
-        )
+        found = evaluate_spoofing_files(named, key, options=chosen, progress=progress, **(verifier or {}))
+        return _compared_by_protocol(found, partial(differ, against=against or "all"))
     files, loaded = ScoreFiles.of(named, key, chosen.reading), _trained(model, chosen)
     plan = chosen.plan
     if has_rates := plan is not None and plan.primary == "fnmr_at_fmr":
@@ -138,10 +138,10 @@ def compare_files(
         raise InputError(said)
     if progress is not None:
         progress("comparing")
-    return compare_results(results, against=against or "all", **how)
+    return differ(results, against=against or "all")
 
 
-def _compared_by_protocol(found: SpoofingResults, against: str, how: Mapping[str, Any]) -> Comparison:
+def _compared_by_protocol(found: SpoofingResults, differ: Callable[..., Comparison]) -> Comparison:
     """Compare systems in the metrics of a protocol of spoofing.
 
     Raises
@@ -153,7 +153,7 @@ def _compared_by_protocol(found: SpoofingResults, against: str, how: Mapping[str
         names = ", ".join(f"{one.name} ({one.role})" for one in found.systems)
         raise InputError(f"scores: systems of two roles have no common metrics: {names}. Compare systems of one role.")
     measures = [{name: one.metrics[name] for name in found.shown(one)} for one in found.systems]
-    made = compare_results(found.results, against=against, measures=measures, **how)
+    made = differ(found.results, measures=measures)
     return replace(made, notes=(*made.notes, *found.remarks))
 
 
@@ -277,8 +277,8 @@ def score_pairs_of(
         source = ordered(source, systems=order)
     batch = source.held
     points = checked_metrics(options.metrics).operating_points
-    about: Any = {"names": source.systems, "sample_weight": batch.weight, "model": loaded, "operating_points": points}
-    found = score_pairs(np.column_stack(_in_units_of_files(source)), batch.labels, **about)
+    compute = partial(score_pairs, names=source.systems, model=loaded, operating_points=points)
+    found = compute(np.column_stack(_in_units_of_files(source)), batch.labels, sample_weight=batch.weight)
     return found, (*source.messages, *said)
 
 
@@ -353,8 +353,8 @@ def plan_files(
     given: Any = scores
     named, options = named_scores(given, key, options)
     chosen = Options.of("plan_files", options)
-    designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "level": chosen.how_sure.level}
-    goal = Goal(width=width, difference=difference, relative=relative, power=power, **designs)
+    make = partial(Goal, width=width, difference=difference, segments=segments, trials_per_segment=trials_per_segment)
+    goal = make(relative=relative, level=chosen.how_sure.level, power=power)
     chosen.scale.refuse("a plan")
     _refuse_other_options(chosen.how_sure)
     source = ScoreFiles.of(named, key, chosen.reading).as_source(chosen, progress)

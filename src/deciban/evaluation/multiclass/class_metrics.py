@@ -297,11 +297,13 @@ class ClassMetricCosts:
             if self.without is not None:
                 least, shift, fixed = self.without.costs / (n * math.log(2)), self.without.shift, best
             entropy = NothingSeen(few, is_entropy=True, ceiling=top) if found.min_cllr <= ROUNDING else None
-            how: Any = {"shift": shift, "fixed": fixed, "is_minimum": True}
-            yield ClassMetric("min_cllr", found.min_cllr, least, groups, "log", entropy, (0.0, top), **how)
+            best_of = partial(ClassMetric, groups=groups, limits=(0.0, top), is_minimum=True)
+            yield best_of(
+                "min_cllr", found.min_cllr, least, scale="log", nothing_seen=entropy, shift=shift, fixed=fixed
+            )
             back, available = None if shift is None else -shift, found.information_at[0].available or 0.0
-            how |= {"shift": back, "fixed": None if fixed is None else -fixed}
-            yield ClassMetric(("available", 0), available, -least, groups, "complement", None, (0.0, top), **how)
+            lost_by = partial(best_of, shift=back, fixed=None if fixed is None else -fixed)
+            yield lost_by(("available", 0), available, -least, scale="complement")
             if math.isfinite(found.cllr):
                 loss = self._loss(bits, least, back, unbounded)
                 yield loss if fixed is None else replace(loss, fixed=bits - fixed)
@@ -317,9 +319,9 @@ class ClassMetricCosts:
 
     def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassMetric:
         """Return the calibration loss."""
-        how: Any = {"shift": shift, "is_minimum": True, "is_refused": are_separated(self.found)}
+        make = partial(ClassMetric, shift=shift, is_minimum=True, is_refused=are_separated(self.found))
         loss, lost = self.found.calibration_loss, bits - least
-        return ClassMetric("calibration_loss", loss, lost, self.groups, "skewed", unbounded, **how)
+        return make("calibration_loss", loss, lost, self.groups, "skewed", unbounded)
 
     def decisions(self) -> Iterator[ClassMetric]:
         """Yield the rate of wrong decisions."""
@@ -423,14 +425,14 @@ def subset_metrics(at_hand: LoadedTrials) -> Iterator[ClassMetric]:
         errors = TargetErrors.of(tables.Detectors.of(trials, prior).llrs, p_target, threshold, None)
         part, groups = np.zeros(at_hand.n_trials), ClassGroups.of(members, trials.n_classes)
         part[np.isin(at_hand.label, members)] = errors.costs
-        how: Any = {"n_candidates": len(found), "limits": (0.0, 1.0), "most": errors.most, "are_graded": True}
-        yield ClassMetric(("subset_c_avg", word), float(found.value[at]), part, groups, **how)
+        make = partial(ClassMetric, n_candidates=len(found), limits=(0.0, 1.0), most=errors.most, are_graded=True)
+        yield make(("subset_c_avg", word), float(found.value[at]), part, groups)
     rows = [trials.rows(k) for k in range(trials.n_classes)]
     groups, most = ClassGroups.apart(trials.n_classes), np.full(trials.n_classes, 1.0 / trials.n_classes)
     costs = mean_costs_of_trials(trials.loglik, rows, float(np.exp(logit(p_target))))
     for (size, mean), of_size in zip(found.mean_by_size.items(), costs, strict=True):
-        how = {"limits": (0.0, 1.0), "most": most, "are_graded": True}
-        yield ClassMetric(("subset_mean_by_size", str(size)), mean, of_size, groups, **how)
+        make = partial(ClassMetric, limits=(0.0, 1.0), most=most, are_graded=True)
+        yield make(("subset_mean_by_size", str(size)), mean, of_size, groups)
 
 
 class CollectedMetrics:
@@ -562,8 +564,8 @@ class CollectedMetrics:
         )
         pairs = [name for name in estimates if isinstance(name, tuple) and str(name[0]).startswith("pairwise_")]
         estimates |= {(what, j, i): estimates[what, i, j] for what, i, j in pairs}  # in either order of the classes
-        more: Any = {"level": level, "bootstrap": bootstrap, "too_few": design.too_few(names)}
-        return Uncertainty(design.n_units, *about, estimates=estimates, influences=self.influences, **more)
+        make = partial(Uncertainty, estimates=estimates, influences=self.influences, too_few=design.too_few(names))
+        return make(design.n_units, *about, level=level, bootstrap=bootstrap)
 
 
 def _is_curve(one: ClassMetric) -> bool:

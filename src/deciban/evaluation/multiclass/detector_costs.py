@@ -6,9 +6,10 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logit
@@ -33,6 +34,9 @@ from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
+
+Held: TypeAlias = AbstractContextManager[object]
+"""A lock, or a stand-in for one where nothing runs at the same time."""
 
 Minimal: TypeAlias = tuple[FloatArray, float | None]
 """Contribution of each trial to a minimum, and the correction of the minimum for new units if known."""
@@ -217,7 +221,7 @@ class DetectorBands:
         is_target = self.units.design.home == target
         return SharesBelow(self.units, is_target, 2, len(self.thresholds))
 
-    def count(self, one: OneDetector, own: Shares, below: SharesBelow, lock: Any) -> None:
+    def count(self, one: OneDetector, own: Shares, below: SharesBelow, lock: Held) -> None:
         """Add trials to the shares of a detector, by actual and by minimum errors."""
         actual = np.searchsorted(self.thresholds, one.llr, side="right")
         least = np.searchsorted(one.best.rejected(-self.thresholds), one.block, side="right")
@@ -319,8 +323,7 @@ class DetectorInfluences:
         few, p_target = min(effective_of(self.design, groups)), float(self.p_target[0])
         unbounded = NothingSeen(few, math.inf)
         entropy = NothingSeen(few, is_entropy=True, ceiling=1.0) if values["min_cllr"] <= ROUNDING else None
-        mean: Any = {"is_refused": values["eer"] <= ROUNDING}
-        of_map: Any = {"nothing_seen": entropy, "limits": (0.0, 1.0), "is_minimum": True}
+        is_lost = values["eer"] <= ROUNDING
         weights, default = np.array([p_target, 1.0 - p_target]), min(p_target, 1.0 - p_target)
         crossing = np.array([rate.weight for rate in one.best.crossing]) if one.best.crossing else None
         act, (eer, min_cllr, cost) = one.cllr(), least[:3]
@@ -330,8 +333,10 @@ class DetectorInfluences:
             "eer": make(eer[0], scale="logit", limits=(0.0, 0.5), shift=eer[1], most=crossing, fixed=best[0]),
             "cost": make(one.cost(0), limits=(0.0, 1.0), most=weights),
             "min_cost": make(cost[0], limits=(0.0, default), shift=cost[1], most=weights, fixed=best[2]),
-            "cllr": make(act, nothing_seen=unbounded, **mean),
-            "min_cllr": make(min_cllr[0], shift=min_cllr[1], fixed=best[1], **of_map),
+            "cllr": make(act, nothing_seen=unbounded, is_refused=is_lost),
+            "min_cllr": partial(make, limits=(0.0, 1.0), is_minimum=True)(
+                min_cllr[0], nothing_seen=entropy, shift=min_cllr[1], fixed=best[1]
+            ),
         }
         if math.isfinite(values["cllr"]):
             back, lost = None if min_cllr[1] is None else -min_cllr[1], None if best[1] is None else act - best[1]
@@ -341,7 +346,7 @@ class DetectorInfluences:
                 nothing_seen=unbounded,
                 shift=back,
                 fixed=lost,
-                **mean,
+                is_refused=is_lost,
                 is_minimum=True,
             )
         return [replace(metric, name=("detectors", name, what), value=values[what]) for what, metric in found.items()]
@@ -357,8 +362,8 @@ class DetectorInfluences:
                 costs = factor * (self.held_out if is_least else self.actual)[k]
                 fixed = factor * self.least[k] if is_least and is_corrected else None
                 limits = (0.0, factor * (point.default_cost if is_least else 1.0))
-                how: Any = {"limits": limits, "shift": shift, "fixed": fixed, "most": factor * self.most[k]}
-                kept[name].append(ClassMetric((name, k), value, costs, groups, are_graded=True, **how))
+                make = partial(ClassMetric, limits=limits, most=factor * self.most[k], are_graded=True)
+                kept[name].append(make((name, k), value, costs, groups, shift=shift, fixed=fixed))
         for name, value in self.found.mean_costs.items():
             some = kept[name]
             yield from some
@@ -433,9 +438,9 @@ def pair_metrics(
                 shift = -shift
             is_separated = values["min_cllr"][i, j] <= ROUNDING
             is_refused = few < _FEWEST_OF_PAIR if what == "min_cllr" else is_separated
-            how: Any = {"shift": shift, "is_minimum": what != "cllr", "is_refused": is_refused}
+            make = partial(ClassMetric, shift=shift, is_minimum=what != "cllr", is_refused=is_refused)
             name = (f"pairwise_{what}", classes[j], classes[i])
-            yield ClassMetric(name, value, NO_COSTS, groups, scale, nothing, limits, **how)
+            yield make(name, value, NO_COSTS, groups, scale, nothing, limits)
 
 
 def shifts_of_pairs(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:

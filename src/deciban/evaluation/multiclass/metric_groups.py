@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
-from typing import Any, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from scipy.linalg import helmert
@@ -53,6 +53,7 @@ from deciban.evaluation.multiclass.detector_costs import (
     BestOfDetector,
     DetectorBands,
     DetectorInfluences,
+    Held,
     OneDetector,
     detector_groups,
     effective_of,
@@ -280,8 +281,8 @@ def calibrated_without(at_hand: LoadedTrials, left_out: LeftOut) -> CalibratedWi
         return None
     first = Minimum(start, start, at, math.inf, 0, 1, converged=True, flat=0)
     for number, (weights, _) in enumerate(left_out.weights()):
-        how: Any = {"reuse": True, "precise": _PRECISE, "after": first, "max_evaluations": 20}
-        least = minimize(_objective(trials, order, weights, fixed, basis), start, **how)
+        own_objective = _objective(trials, order, weights, fixed, basis)
+        least = minimize(own_objective, start, reuse=True, precise=_PRECISE, after=first, max_evaluations=20)
         parts.append(least.least / math.log(2))
         scale, *offsets = fixed + basis @ least.best
         for side in left_out.sides:
@@ -390,7 +391,7 @@ class Replicates:
         self.sums += other.sums
         return self
 
-    def add(self, block: CostBlock, costed: Iterable[CostedMetrics], lock: Any) -> None:
+    def add(self, block: CostBlock, costed: Iterable[CostedMetrics], lock: Held) -> None:
         """Add the trials of a batch, with the metrics that have replicates."""
         alike = EqualWeightSets.of(block.stratum, not_none(block.units, "units"))
         rows = [np.array([len(self.sums) - 1])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -366,8 +366,8 @@ def summary_of_labelled(
     )
     asked = resampling or Resampling()
     of_tar, of_non = (None if asked.units is None else asked.units.take(some) for some in (is_target, ~is_target))
-    how: Any = {"tar_weights": tar_weights, "non_weights": non_weights, "tar_units": of_tar, "non_units": of_non}
-    summary = summarize(tar, non, metrics=TwoClassMetrics.of(metrics), **how)
+    make = partial(summarize, tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    summary = make(metrics=TwoClassMetrics.of(metrics), tar_units=of_tar, non_units=of_non)
     if asked.strata is not None and isinstance(summary.units, UnitTrials):
         strata, n_strata = (asked.strata[is_target], asked.strata[~is_target]), int(asked.strata.max(initial=0)) + 1
         summary = replace(summary, units=replace(summary.units, strata=strata, n_strata=n_strata))

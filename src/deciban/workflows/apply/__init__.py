@@ -532,14 +532,13 @@ def normalize_files(
     ['ann', 'x', '1.414213562373095', 'ann', 'y', '0']
     """
     given = {"enroll_cohort": enroll_cohort, "test_cohort": test_cohort}
-    how: Any = {"format": format, "columns": columns}
     cohorts = {side: path for side, path in given.items() if path is not None}
     if not cohorts:
         raise InputError(f"{option('enroll_cohort', 'test_cohort')}: name at least one.")
     require_one_stream([scores, *cohorts.values()])
     refuse_overwriting([out], [scores, *cohorts.values()])
-    found = read_input(scores, need="scores", **how)
-    known = {side: read_scores(path, **how) for side, path in cohorts.items()}
+    found = read_input(scores, need="scores", format=format, columns=columns)
+    known = {side: read_scores(path, format=format, columns=columns) for side, path in cohorts.items()}
     return write_rescored(found, normalize(found.contents.scores, top=top, **known), out, to=to, are_llrs=False)
 
 

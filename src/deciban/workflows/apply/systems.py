@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import starmap, zip_longest
 from operator import add
 from pathlib import Path
@@ -113,8 +114,8 @@ def on_shared_trials(what: ToApply, inputs: list[Input], systems: list[Any], ord
     if what.model.accepts_missing and reading.missing == "error" and not reading.by_order:
         return _on_all(kind, inputs, systems, order, reading)
     ids = None if reading.renaming is None else reading.renaming.for_scores_alone()
-    how: Any = {"by_order": reading.by_order, "ids": ids}
-    found = match(systems, Index(systems[0].trials), reading.missing, reading.duplicates, **how)
+    find = partial(match, by_order=reading.by_order, ids=ids)
+    found = find(systems, Index(systems[0].trials), reading.missing, reading.duplicates)
     trials = found.key.trials
     matched = [
         replace(one, trials=trials, score=picked(one.score, rows, reading.missing))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from deciban._validate import arrays as _validate
@@ -465,9 +466,9 @@ def two_class_files(frame: Any, given: ArrayArguments, unit: ScoreUnit | None = 
     from deciban.workflows.reading.inputs import ScoreFiles
 
     named = columns_named("score", "score" if given.score is None else given.score)
-    how: Any = {"labels": given.labels, "system": given.system or named[0], "unit": given.unit or unit}
+    read = partial(contents_of_frame, labels=given.labels, system=given.system or named[0], unit=given.unit or unit)
     roles = {**given.sides, "score": named, "label": "label" if given.label is None else given.label}
-    contents = contents_of_frame(frame, roles, need="scores", **how)
+    contents = read(frame, roles, need="scores")
     return ScoreFiles((held_in_memory(contents, "data frame"),), None)
 
 
@@ -627,8 +628,8 @@ def calibrate(
     (array([1.656]), 0.543)
     """
     sides = {"enroll": enroll, "test": test, "side": side, "trial": trial}
-    about: Any = {"score": score, "label": label, "classes": classes, "labels": labels, "weights": weights}
-    return _trained("calibrate", scores, model, ArrayArguments(sides=sides, options=options, **about))
+    make = partial(ArrayArguments, score=score, label=label, classes=classes, labels=labels, weights=weights)
+    return _trained("calibrate", scores, model, make(sides=sides, options=options))
 
 
 def fuse(
@@ -682,8 +683,8 @@ def fuse(
     [('a', 0.64), ('b', 0.82), ('fusion', 0.5)]
     """
     sides = {"enroll": enroll, "test": test, "side": side, "trial": trial}
-    about: Any = {"score": score, "label": label, "classes": classes, "labels": labels, "weights": weights}
-    return _trained("fuse", scores, model, ArrayArguments(sides=sides, options=options, **about))
+    make = partial(ArrayArguments, score=score, label=label, classes=classes, labels=labels, weights=weights)
+    return _trained("fuse", scores, model, make(sides=sides, options=options))
 
 
 def _trained(verb: str, scores: Any, model: ScoreModel | None, given: ArrayArguments) -> Trained:

@@ -140,7 +140,7 @@ def applied_first(
 def of_applied(options: Options) -> Options:
     """Return the options for the output of `applied_first`: in nats, in its own format, with the options of the key."""
     own = ("missing", "duplicates", "key_format", "key_columns", "labels", "where", "weights", "weights_required")
-    kept: Any = {name: getattr(options.reading, name) for name in (*own, "ids", "from_classes")}
+    kept = {name: getattr(options.reading, name) for name in (*own, "ids", "from_classes")}
     return replace(options, reading=Reading(**kept))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -308,9 +309,9 @@ def _evaluated(
     for name, scores, one in zip(source.systems, batch.scores, found, strict=True):
         codes = scores if kind == "two-class" else scores[:, 0]
         problem = DecisionProblem(one.actions, tuple(classes), kind, _p_target(options), _accepts(one, found, classes))
-        about: Any = {"name": name, "weights": batch.weight, "resampling": resampling}
         asked = _applications(one.actions, classes, kind, table, options)
-        systems.append(evaluate_decisions(codes.astype(np.int64), label, problem, applications=asked, **about))
+        compute = partial(evaluate_decisions, applications=asked, name=name, weights=batch.weight)
+        systems.append(compute(codes.astype(np.int64), label, problem, resampling=resampling))
     return systems
 
 

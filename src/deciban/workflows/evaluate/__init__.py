@@ -103,14 +103,14 @@ def evaluate_source(
                 primaries.append(planned.primary(found[-1], own, system=at))
             if most:
                 worst.append(worst_of(source, engine, at, most))
-    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries), "worst": tuple(worst)}
     report, about = source.report, units.messages
     if source.batch is None:
         about = _messages_on_batches(source, options, found[0], units, engine.n_passes + n_before)
         report = report or _report_on_batches(source, options, kind, found)
     ties = {one.name: one.n_tied for one in found} if kind.has_ties else {}
     messages = (*messages_with_ties(source, kind, ties, report), *about, *told, *said)
-    return Results(tuple(found), report, messages, **more)
+    make = partial(Results, conditions=tuple(by_condition), primaries=tuple(primaries), worst=tuple(worst))
+    return make(tuple(found), report, messages)
 
 
 def _units_of(source: TrialSource, engine: Engine, options: Options, kind: AnyKind) -> UnitsOfSource:
@@ -412,8 +412,8 @@ def evaluate_files(
     elif quality is not None or of_training:
         raise InputError("quality, of_training: are for a model, and there is none. Name it, or leave them out.")
     others = None if threshold_from is None else inputs.paths_of(threshold_from, name="threshold_from")
-    about: Any = {"quality": quality, "of_training": of_training, "thresholds": (others, threshold_key)}
-    return evaluate_model(loaded, opened(named, key, chosen), chosen, **about, progress=progress).results
+    run = partial(evaluate_model, quality=quality, of_training=of_training, thresholds=(others, threshold_key))
+    return run(loaded, opened(named, key, chosen), chosen, progress=progress).results
 
 
 _UNPAIRED = "systems have different numbers of trials: each is evaluated on its own, and differences cannot be paired"

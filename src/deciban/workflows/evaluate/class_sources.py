@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, TypeAlias
+from typing import Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from deciban.engines.class_problems import (
 )
 from deciban.errors import InputError, option
 from deciban.evaluation.multiclass.class_metrics import DETECTOR, ClassMetric, CollectedMetrics, MetricGroup
+from deciban.evaluation.multiclass.detector_costs import Held
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem, class_evaluation_of
 from deciban.evaluation.multiclass.metric_groups import MetricGroups, Replicates, bootstrap_of, together
 from deciban.evaluation.multiclass.problem_sums import ClassMetrics, CountedProblems
@@ -210,11 +211,13 @@ _FEWEST_ROWS = 1 << 12
 """Minimum number of trials whose influences are computed at once, even with little memory."""
 
 
-SortedSummation: TypeAlias = Callable[[Any, TrialBlock, Any], None]
+TotalT = TypeVar("TotalT", "_Sums", Replicates)
+
+SortedSummation: TypeAlias = Callable[[TotalT, TrialBlock, Held], None]
 """Function that adds a block to a total while it holds a lock."""
 
 
-class BlockTally(SourcePass):
+class BlockTally(SourcePass, Generic[TotalT]):
     """Pass over blocks of trials of a system that adds them to one total.
 
     Parameters
@@ -236,18 +239,19 @@ class BlockTally(SourcePass):
         self,
         given: SystemScores,
         words: str,
-        start: Callable[[], Any],
-        add: SortedSummation,
+        start: Callable[[], TotalT],
+        add: SortedSummation[TotalT],
         *,
         units: bool,
         n_bytes: int,
     ) -> None:
-        self.given, self.words, self.start, self.add = given, words, start, add
-        self.units, self.n_bytes = units, n_bytes
-        self._total: Any = None
+        self.given, self.words, self.units, self.n_bytes = given, words, units, n_bytes
+        self.start: Callable[[], TotalT] = start
+        self.add: SortedSummation[TotalT] = add
+        self._total: TotalT | None = None
 
     @property
-    def total(self) -> Any:
+    def total(self) -> TotalT:
         """The total, created at first use, so that empty sums are not sent to every worker."""
         with self.lock:
             if self._total is None:
@@ -298,7 +302,7 @@ class _Sums:
         return self
 
 
-def _add_costs(who: UnitsAndStrata, metric_groups: MetricGroups, total: _Sums, block: TrialBlock, lock: Any) -> None:
+def _add_costs(who: UnitsAndStrata, metric_groups: MetricGroups, total: _Sums, block: TrialBlock, lock: Held) -> None:
     """Add the trials of a block."""
     at_hand, begins = metric_groups.at_hand(block.trials, who.of(block), block.stratum), Counter[MetricGroup]()
     if not at_hand.n_trials:
@@ -313,7 +317,7 @@ def _add_costs(who: UnitsAndStrata, metric_groups: MetricGroups, total: _Sums, b
             metric_groups.bands.count(one.detector, shares, total.below[one.detector.target], lock)
 
 
-def _add_replicates(metric_groups: MetricGroups, total: Replicates, block: TrialBlock, lock: Any) -> None:
+def _add_replicates(metric_groups: MetricGroups, total: Replicates, block: TrialBlock, lock: Held) -> None:
     """Add the trials of a block."""
     at_hand = metric_groups.at_hand(block.trials, block.units, block.stratum)
     if at_hand.n_trials:
@@ -374,9 +378,9 @@ class BatchedInfluences:
             start = partial(_Sums, {name: centres[name] for name in names}, metric_groups)
             at_once = sum(len(centres[name]) for name in names) * self.engine.n_at_once
             most = rows_that_fit(room, Cost.INFLUENCE, at_once=at_once, fewest=_FEWEST_ROWS)
-            how: Any = {"units": self.who.keys is not None, "n_bytes": int(sum(sizes[name] for name in names))}
-            add = partial(_add_costs, self.who, metric_groups)
-            total: _Sums = self._run("summing up influences", start, add, most=most, **how)
+            n_bytes, units_kept = int(sum(sizes[name] for name in names)), self.who.keys is not None
+            add: SortedSummation[_Sums] = partial(_add_costs, self.who, metric_groups)
+            total = self._run("summing up influences", start, add, units=units_kept, n_bytes=n_bytes, most=most)
             for name in names:
                 gathered.add(name, metrics[name], total.costs[name])
             for target, below in total.below.items():
@@ -417,14 +421,20 @@ class BatchedInfluences:
         n_strata = len(metric_groups.design.home)
         start = partial(Replicates, names, n_strata, self.resampling.seed, numbers)
         n_bytes = 16 * (sum(map(len, names.values())) + 1) * n_strata * (1 + len(numbers))
-        how: Any = {"units": True, "n_bytes": n_bytes}
-        found: Replicates = self._run("counting replicates", start, partial(_add_replicates, metric_groups), **how)
-        return found
+        add: SortedSummation[Replicates] = partial(_add_replicates, metric_groups)
+        return self._run("counting replicates", start, add, units=True, n_bytes=n_bytes)
 
     def _run(
-        self, words: str, start: Callable[[], Any], add: SortedSummation, *, units: bool, n_bytes: int, **most: int
-    ) -> Any:
+        self,
+        words: str,
+        start: Callable[[], TotalT],
+        add: SortedSummation[TotalT],
+        *,
+        units: bool,
+        n_bytes: int,
+        **most: int,
+    ) -> TotalT:
         """Return the total of one pass."""
         given = SystemScores.of(self.source, self.system, **most)
-        work = BlockTally(given, words, start, add, units=units, n_bytes=n_bytes)
+        work: BlockTally[TotalT] = BlockTally(given, words, start, add, units=units, n_bytes=n_bytes)
         return self.engine.run(work, self.source.partitions).total

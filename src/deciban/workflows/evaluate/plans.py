@@ -192,12 +192,15 @@ class PartsOfScores:
         """Return the mean cost of pairs of classes at prior 0.5, over the pairs with the highest minimum cost."""
         costs = list[tuple[float, float, str]]()
         for i, j in itertools.combinations(range(len(self.classes)), 2):
-            sides: Any = [self.batch.truth == k for k in (i, j)]
+            sides = [self.batch.truth == k for k in (i, j)]
             llr = [pairwise_llr(self.batch.scores[self.system][side], i, j) for side in sides]
             both = [None if self.batch.weight is None else self.batch.weight[side] for side in sides]
-            how: Any = {"p_target": 0.5, "tar_weights": both[0], "non_weights": both[1], "normalize": False}
             name = f"{self.classes[i]} / {self.classes[j]}"
-            costs.append((float(min_dcf(*llr, **how)), float(act_dcf(*llr, **how)), name))
+            of_pair = [
+                float(cost(*llr, p_target=0.5, tar_weights=both[0], non_weights=both[1], normalize=False))
+                for cost in (min_dcf, act_dcf)
+            ]
+            costs.append((of_pair[0], of_pair[1], name))
         worst = sorted(costs, key=lambda one: (-one[0], -one[1], one[2]))[: self.plan.worst_pairs]
         least, actual = (math.fsum(each) / len(worst) for each in list(zip(*worst, strict=True))[:2])
         asked = self.plan.worst_pairs or len(worst)

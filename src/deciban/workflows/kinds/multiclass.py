@@ -258,8 +258,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         self, systems: Sequence[ClassScores], key: ClassKey, reading: Reading, *, incomplete: bool = False
     ) -> Sequence[AlignedClasses]:
         """Return the scores of every segment of a key, in nats."""
-        how: Any = {"duplicates": reading.duplicates, "by_order": reading.by_order, "ids": reading.renaming}
-        found = align_class_systems(systems, key, reading.missing, **how)
+        align = partial(align_class_systems, by_order=reading.by_order, ids=reading.renaming)
+        found = align(systems, key, reading.missing, duplicates=reading.duplicates)
         return [replace(one, scores=self.in_nats(one.scores, reading)) for one in found]
 
     def truth_of(self, aligned: AlignedClasses) -> IntArray:
@@ -316,8 +316,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
         self.refuse_metrics(options.metrics)
         require = partial(self.require_trials, has_weights=units.source.has_weights)
-        about: Any = {"system": system, "name": name, "require": require}
-        return evaluate_class_batches(units.source, units.engine, options, units.of_classes, **about)
+        compute = partial(evaluate_class_batches, system=system, name=name, require=require)
+        return compute(units.source, units.engine, options, units.of_classes)
 
     def compared_metrics(self, metrics: MetricOptions) -> tuple[MetricKey, ...]:
         """Return the keys of metrics of all classes, including metrics at each target prior."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -277,10 +278,8 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         self, systems: Sequence[Scores], key: Key, reading: Reading, *, incomplete: bool = False
     ) -> Sequence[Aligned]:
         """Return the scores of every trial of a key."""
-        how: Any = {"duplicates": reading.duplicates, "by_order": reading.by_order, "ids": reading.renaming}
-        if incomplete:
-            return align_incomplete(systems, key, **how)
-        return align_systems(systems, key, reading.missing, **how)
+        align = align_incomplete if incomplete else partial(align_systems, missing=reading.missing)
+        return align(systems, key, duplicates=reading.duplicates, by_order=reading.by_order, ids=reading.renaming)
 
     def truth_of(self, aligned: Aligned) -> BoolArray:
         """Return whether trials are targets."""
@@ -339,9 +338,9 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
         resampling = options.how_sure.resampling(units.units)
         memory = units.engine.bounded(options.scale.n_bytes)
-        by_unit: Any = None if resampling is None else (units.of_system(system, memory), resampling)
-        about: Any = {"metrics": self.checked(options.metrics), "by_unit": by_unit}
-        return replace(evaluate_system(units.source, units.engine, memory, system=system, **about), name=name)
+        by_unit = None if resampling is None else (units.of_system(system, memory), resampling)
+        compute = partial(evaluate_system, metrics=self.checked(options.metrics), by_unit=by_unit)
+        return replace(compute(units.source, units.engine, memory, system=system), name=name)
 
     def compared_metrics(self, metrics: MetricOptions) -> tuple[MetricKey, ...]:
         """Return the keys of single metrics, of metrics at each operating point, and of misleading evidence."""

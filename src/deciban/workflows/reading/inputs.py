@@ -63,17 +63,14 @@ class ScoreFiles:
             If there are no files, or standard input would be read twice; or if a table can contain scores of classes or
             a matrix of trials, and the key does not decide it.
         """
-        given: Any = scores
-        if isinstance(given, cls):  # already open
-            return given
-        paths = paths_of(given, also=(key, *reading.files))
-        how: Any = {"format": reading.format, "columns": reading.columns, "labels": reading.labels}
-        of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
-        of_key["of_key"] = True
-        opened = tuple(recognize(path, **how) for path in paths)
+        if isinstance(scores, ScoreFiles):  # already open
+            return scores
+        paths, look = paths_of(scores, also=(key, *reading.files)), partial(recognize, labels=reading.labels)
+        opened = tuple(look(path, format=reading.format, columns=reading.columns) for path in paths)
         if any(file.sides is not None for file in opened):
             refuse_options_of_keys(key, reading)
-        found, truth = matrices_by_key(opened, None if key is None else recognize(key, **of_key))
+        of_key = partial(look, format=reading.key_format, columns=reading.key_columns, of_key=True)
+        found, truth = matrices_by_key(opened, None if key is None else of_key(key))
         return cls(found, truth)
 
     def as_recognized(self, reading: Reading) -> Reading:
@@ -122,8 +119,8 @@ class ScoreFiles:
         messages += _join_messages(kind, aligned, truth, reading)
         messages += _near_names(systems, truth, aligned[0].report, reading)
         paths = tuple(one.origin.name for one in contents)
-        about: Any = {"messages": tuple(messages), "paths": paths, "renamed": called, "incomplete": options.incomplete}
-        return _source_of(kind, aligned, weight, truth.trials.origin.name, options, **about)
+        make = partial(_source_of, messages=tuple(messages), paths=paths, renamed=called, incomplete=options.incomplete)
+        return make(kind, aligned, weight, truth.trials.origin.name, options)
 
     def in_order_of(self, classes: Sequence[str]) -> ScoreFiles:
         """Return the files, with an order of the classes."""

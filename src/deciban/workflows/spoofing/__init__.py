@@ -278,9 +278,9 @@ def _with_spoofs(trials: LabelledTrials) -> LabelledTrials:
     return trials
 
 
-def _labels(path: PathLike, reading: Any, *, of_key: bool) -> Contents:
-    how: Any = {"format": reading.key_format if of_key else reading.format, "labels": reading.labels}
-    return read_contents(path, need="key", columns=reading.key_columns if of_key else reading.columns, **how)
+def _labels(path: PathLike, reading: Reading, *, of_key: bool) -> Contents:
+    own = (reading.key_format, reading.key_columns) if of_key else (reading.format, reading.columns)
+    return read_contents(path, need="key", format=own[0], columns=own[1], labels=reading.labels)
 
 
 def _verifier(
@@ -466,10 +466,9 @@ class _Evaluator:
                 made[name] = Measured(value, costs, (of, 0), less, floor)
         if verifier is not None and verifier.scores is not None:
             three, own = verifier.scores, {"bona": two[0], "cm_spoof": two[1]}
-            both: Any = {**own, **edition.a_dcf}
             of_scores = {
                 "t_eer": lambda: spoofing.t_eer(*three, **own)[0],
-                "min_a_dcf": lambda: spoofing.min_tandem_a_dcf(*three, **both),
+                "min_a_dcf": lambda: spoofing.min_tandem_a_dcf(*three, bona=two[0], cm_spoof=two[1], **edition.a_dcf),
             }
             made |= {name: Measured(of_scores[name]()) for name in OF_ITS_SCORES if name in edition.tandem}
         return found, edition.sorted(self.role, made)

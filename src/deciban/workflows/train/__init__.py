@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -330,8 +331,8 @@ def train_files(
     source, made, combining = _measured(source, made, chosen, measured, (measures, combine))
     others = None
     if test_scores is not None:
-        about: Any = {"measured": other, "progress": progress}
-        others = opened_others(test_scores, test_key, chosen, source, made, **about)
+        read = partial(opened_others, measured=other, progress=progress)
+        others = read(test_scores, test_key, chosen, source, made)
     hold = held, by if select else None
     return train_source(source, made, chosen, say, messages=combining, others=others, hold=hold)
 
