@@ -293,7 +293,7 @@ class Comparison(PlottedResult):
         InputError
             If there is no such metric, or the margin is negative or not a number.
         """
-        given: Any = margin
+        given: object = margin
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 <= given < math.inf:
             raise InputError(f"margin: got {margin!r}. Use a number of at least 0, in the unit of the metric.")
         base, found = self.systems[0], []

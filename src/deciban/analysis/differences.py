@@ -141,7 +141,7 @@ def _estimates(metric: MetricKey, systems: Sequence[Any]) -> list[Estimate]:
     return [system.uncertainty.estimates[metric] for system in systems]
 
 
-def _values(metric: MetricKey, *systems: Any) -> tuple[float, float]:
+def _values(metric: MetricKey, *systems: object) -> tuple[float, float]:
     one, other = (estimate.value for estimate in _estimates(metric, systems))
     return one, other
 

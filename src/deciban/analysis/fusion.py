@@ -668,6 +668,6 @@ def _silent(prototype: Fusion) -> LinearFusion:
     return model
 
 
-def llrs_of(source: TrialSource, model: Any) -> FloatArray:
+def llrs_of(source: TrialSource, model: object) -> FloatArray:
     """Return the llrs of a trained model for trials in memory."""
     return np.asarray(read_mapped(model, source.systems, source.partitions[0], TrialFields()).scores[0], np.float64)

@@ -318,7 +318,7 @@ def differential(
         for values, name, scores in ((non_groups, "non_groups", nonmated), (tar_groups, "tar_groups", mated))
     ]
     names = _names(labels)
-    asked: Any = reference
+    asked: object = reference
     if asked is not None and not (isinstance(asked, str) and asked in names):
         raise InputError(f"reference: got {asked!r:.60}. Use one of {', '.join(names)}.")
     units = _units(tar_units, non_units, labels)

@@ -256,7 +256,7 @@ def dir_fpir(
     (1.0, 0.5, 0.6)
     """
     level, limits = checked_level(level), checked_limits(fpir)
-    asked: Any = rank
+    asked: object = rank
     if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or not 1 <= asked <= _MOST_RANK:
         raise InputError(f"rank: got {rank!r:.60}. It must be a whole number from 1 to {_MOST_RANK:,}.")
     return dir_fpir_of(searched(scores, probe_id, gallery_id), limits, level, rank=rank)

@@ -177,7 +177,7 @@ def identify_command(
     fpir: tuple[float, ...] | None,
     quiet: bool,
     shown: OutputOptions,
-    **given: Any,
+    **given: object,
 ) -> None:
     """Evaluate biometric identification (1:N): rank-k identification rates, and DIR at limits of the FPIR.
 

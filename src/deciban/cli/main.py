@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, TextIO
+from typing import TextIO
 
 import click
 
@@ -249,7 +249,7 @@ _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDI
 """Errors due to a given path; a full disk, for example, is not among them."""
 
 
-def _warn(message: Warning | str, category: type[Warning], *_where: Any, **_more: Any) -> None:
+def _warn(message: Warning | str, category: type[Warning], *_where: object, **_more: object) -> None:
     """Print a deciban warning without its line of code; ignore warnings for programmers."""
     if issubclass(category, DecibanWarning):
         click.echo(f"warning: {one_line(str(message))}", err=True)

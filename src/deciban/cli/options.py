@@ -314,7 +314,7 @@ def options_in_file(words: Sequence[str]) -> tuple[str, list[str]]:
     return "".join(paths[-1:]), [f"--{name.replace('_', '-')}" for name in rows]
 
 
-def _words_of_row(option: click.Option, place: str, value: Any, ctx: click.Context) -> list[str]:
+def _words_of_row(option: click.Option, place: str, value: object, ctx: click.Context) -> list[str]:
     """Return the words for a row of a file of options; ``place`` is the file and the name."""
     name = place.rpartition(": ")[2]
     if option.is_flag:

@@ -438,7 +438,7 @@ def _columns(*places: str) -> Columns:
         for place in places:
             # While the value of an option is being typed, arguments are still unsorted.
             is_option = any(one.name == place and isinstance(one, click.Option) for one in context.command.params)
-            typed: Any = context.params.get(place) or ([] if is_option else context.args)
+            typed = context.params.get(place) or ([] if is_option else context.args)
             paths = [typed] if isinstance(typed, str) else typed
             if paths:
                 return next(filter(None, (columns_of(str(path)) for path in paths)), [])

@@ -145,7 +145,7 @@ def objective_command(
     priors: tuple[float, float] | None,
     dcf: Sequence[tuple[float, ...]] | None,
     share: float | None,
-    own: Any,
+    own: object,
     picture: PictureOptions,
     shown: OutputOptions,
     **rule: tuple[float, ...],

@@ -211,7 +211,7 @@ class PlotRequest:
         said = {"drawn": {"identifications": drawn}, "files": self._read_as(files, about, self.key)}
         return partial(plots.cmc, {one.name: one.cmc for one in found}), said, messages
 
-    def _evaluated(self, scores: Any, key: str | None) -> tuple[Any, dict[str, Any]]:
+    def _evaluated(self, scores: object, key: str | None) -> tuple[Any, dict[str, Any]]:
         """Return results of score files, and the names of these files by role."""
         from deciban.workflows.evaluate import evaluate_model
         from deciban.workflows.reading.inputs import opened
@@ -289,7 +289,7 @@ def plot_command(
     quiet: bool,
     picture: PictureOptions,
     as_json: bool,
-    **metrics: Any,
+    **metrics: object,
 ) -> None:
     """Draw one plot of score files, with all systems.
 

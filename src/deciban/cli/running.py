@@ -19,7 +19,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from deciban.errors import heard_by, one_line
 
@@ -238,8 +237,8 @@ def _on_terminal(work: ProgressSteps, over: threading.Event, short: float = _SHO
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-    plain: Any = TextColumn("{task.description}", markup=False)
-    facts: Any = TextColumn("{task.fields[facts]}", markup=False)
+    plain = TextColumn("{task.description}", markup=False)
+    facts = TextColumn("{task.fields[facts]}", markup=False)
     with Progress(SpinnerColumn(), plain, BarColumn(24), facts, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(work.words, total=None, facts="")
         while not over.wait(0.1):

@@ -548,7 +548,7 @@ def _covariance(own: dict[str, Any]) -> dict[str, Any]:
     return {} if shared is None else {"covariance": "shared" if shared else "separate"}
 
 
-def prior_of_training(prior: Any, classes: Sequence[str] | None) -> Any:
+def prior_of_training(prior: object, classes: Sequence[str] | None) -> Any:
     """Return the training prior in the order of the classes.
 
     Raises

@@ -111,12 +111,12 @@ class Reliability(ByValue):
         n, own = self.n_in_bins[used], float(logit(self.n_tar / self.n_trials))
         tau, rng = float(logit(self.prior[0])), np.random.default_rng(SEED)
         posterior = expit(_MIDDLES[used] - own + tau)
-        drawn: Any = n
+        drawn = n
         if design_effect is not None:
             block = np.clip(np.searchsorted(self.low, posterior, side="right") - 1, 0, len(self.low) - 1)
             drawn = _rounded(n / design_effect[block], rng)
         tar = rng.binomial(drawn, expit(_MIDDLES[used]), (N_REPLICATES, len(n)))
-        each: Any = 1 if design_effect is None else n / np.maximum(drawn, 1)
+        each = 1 if design_effect is None else n / np.maximum(drawn, 1)
         curves = _refitted(tar * each, (drawn - tar) * each, tau - own)
         ends = np.quantile(curves, ((1.0 - level) / 2.0, (1.0 + level) / 2.0), axis=0)
         return Consistency(posterior, ends[0], ends[1], level, noun)

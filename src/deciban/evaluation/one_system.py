@@ -49,7 +49,7 @@ class Jsonable(ABC):
         return json_text(self.to_dict())
 
 
-def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
+def json_text(value: object, default: Callable[[Any], Any] | None = None) -> str:
     """Write plain types as JSON, with escaped control characters.
 
     Parameters
@@ -73,7 +73,7 @@ def _escaped(line: str) -> str:
     return line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a value for JSON: infinite numbers as words, null for NaN, objects as their ``to_dict`` or fields."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
@@ -84,7 +84,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(entry) for entry in value]
     if dataclasses.is_dataclass(value):
-        own: Any = value
+        own = value
         if hasattr(own, "to_dict"):
             return plain(own.to_dict())
         return {field.name: plain(getattr(own, field.name)) for field in dataclasses.fields(own)}
@@ -126,7 +126,7 @@ def as_object(found: Interval) -> dict[str, Any]:
     return {name: plain(getattr(found, name)) for name in names}
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> Any:
     """Return the value; of a list of metrics, a copy to which intervals can be added."""
     return [dict(one) if isinstance(one, dict) else one for one in value] if isinstance(value, list) else value
 
@@ -273,7 +273,7 @@ class Tabular(ABC):
         return registered("views", "metrics")(self)
 
     def log_to(
-        self, run: Any, *, prefix: str = "", page: bool = True, curves: bool = True, step: int | None = None
+        self, run: object, *, prefix: str = "", page: bool = True, curves: bool = True, step: int | None = None
     ) -> None:
         """Log metrics with bounds, curves, and the page of ``deciban report`` to a run of MLflow or Weights & Biases.
 
@@ -355,7 +355,7 @@ class Plotter:
     kind : {"two-class", "classes", "comparison"}
     """
 
-    def __init__(self, result: Any, kind: str) -> None:
+    def __init__(self, result: object, kind: str) -> None:
         self._result, self._kind = result, kind
 
     def __getattr__(self, name: str) -> Any:
@@ -364,7 +364,7 @@ class Plotter:
         if name not in dir(self):
             raise AttributeError(f"no plot {name!r} of {self._kind} results; the plots are {', '.join(dir(self))}")
 
-        def draw(*arguments: Any, **options: Any) -> Any:
+        def draw(*arguments: object, **options: object) -> Any:
             return getattr(registered("views", "plots"), name)(self._result, *arguments, **options)
 
         return draw

@@ -162,7 +162,7 @@ def point_in_words(point: Mapping[str, Any]) -> str:
     ('p_target 0.1, c_miss 1', 'prior 0.5:0.25:0.25')
     """
 
-    def text(value: Any) -> str:
+    def text(value: object) -> str:
         if isinstance(value, dict):
             return f"({point_in_words(value)})"
         if isinstance(value, list):
@@ -175,7 +175,7 @@ def point_in_words(point: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {text(value)}" for name, value in point.items()) or "none"
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
     return is_number or value in ("inf", "-inf")
 
@@ -227,7 +227,7 @@ def _text_of(path: PathLike) -> str:
     return given.decode("utf-16" if given[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
 
 
-def _is_system(one: Any) -> bool:
+def _is_system(one: object) -> bool:
     if not isinstance(one, dict) or not isinstance(one.get("name"), str):
         return False
     lists = [one[name] for name in ("operating_points", *(name for name, _ in JSON_PLACES.values())) if one.get(name)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
@@ -261,7 +261,7 @@ def bounded_by_cllr(estimates: Mapping[MetricKey, Estimate]) -> dict[MetricKey, 
     for name in estimates:
         place = name[:-1] if isinstance(name, tuple) else ()
         if (name[-1] if isinstance(name, tuple) else name) in ("min_cllr", "calibration_loss"):
-            most: Any = (*place, "cllr") if place else "cllr"
+            most = (*place, "cllr") if place else "cllr"
             found[name] = replace(estimates[name], at_most=estimates.get(most))
     return found
 

@@ -91,7 +91,7 @@ _GRAIN = 1000.0
 """Width and height of Axes while paths are clipped, which leaves a margin of 1."""
 
 
-def look_of(number: int, color: Any) -> dict[str, Any]:
+def look_of(number: int, color: object) -> dict[str, Any]:
     """Return the marker of a system by its number, from 0."""
     is_hollow = (number // len(SHAPES)) % 2 == 0
     face = "white" if is_hollow else color
@@ -213,7 +213,7 @@ class Mark:
         """Return the style of the main line, with a note after the name if there is one."""
         return {**self.main, "label": f"{self.main['label']} ({note})"} if note else self.main
 
-    def thin(self, **style: Any) -> Style:
+    def thin(self, **style: object) -> Style:
         """Return the style of a secondary line in the same colour, no thicker than the main one."""
         width = min(THIN_WIDTH, self.main.get("linewidth", THIN_WIDTH))
         return {"color": self.color, "linewidth": width, "linestyle": "--", **style}
@@ -288,7 +288,7 @@ class Canvas:
         self.ax.add_line(Explanation([], [], label=label, **{"color": GREY, "linewidth": THIN_WIDTH, **style}))
         return True
 
-    def shade(self, mark: Mark, x: FloatArray, band: Band | None, known: Uncertainty | None, **how: Any) -> None:
+    def shade(self, mark: Mark, x: FloatArray, band: Band | None, known: Uncertainty | None, **how: object) -> None:
         """Shade the band around a curve of a system, and explain it once in the legend."""
         if band is None or known is None:
             return

@@ -25,7 +25,7 @@ _FAR = 1e307
 """Limit of score axes: matplotlib computes differences and products of limits, which must not overflow."""
 
 
-def histogram(result: axes.Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def histogram(result: axes.Drawable, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw the densities of target and non-target scores.
 
     Parameters
@@ -69,7 +69,7 @@ def histogram(result: axes.Drawable, ax: Axes | None = None, **line_kw: Any) -> 
     return drawing.finish("Score", "Density (per unit of score)")
 
 
-def pav(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
+def pav(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw the log-likelihood ratio of each score after PAV.
 
     Parameters
@@ -113,7 +113,7 @@ def pav(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **
     return drawing.finish("Score", "Log-likelihood ratio after PAV (nats)")
 
 
-def tippett(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
+def tippett(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw the share of each class at or above each score.
 
     Parameters
@@ -267,7 +267,7 @@ def calibration_map(
     ax: Axes | None = None,
     *,
     level: float | None = LEVEL,
-    **line_kw: Any,
+    **line_kw: object,
 ) -> Axes:
     """Draw the log-likelihood ratios of calibrators as functions of scores, with PAV as a reference.
 
@@ -369,7 +369,7 @@ def _scores(result: Evaluation | None, calibrators: Iterable[Calibrator], x: axe
     return grid
 
 
-def omega(weighting: RuleWeighting | Sequence[RuleWeighting], ax: Axes | None = None, **line_kw: Any) -> Axes:
+def omega(weighting: RuleWeighting | Sequence[RuleWeighting], ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw the weights of training objectives over the threshold (Bruemmer and Doddington 2013, figure 1).
 
     Parameters
@@ -454,7 +454,7 @@ _FLOOR, _HIGHEST = -0.30, 0.24
 AnyDrawable: TypeAlias = axes.Drawable | ClassDrawable
 
 
-def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
+def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw the reliability diagram: observed frequency over posterior, with a histogram of the posteriors below.
 
     Parameters

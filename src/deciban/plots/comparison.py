@@ -153,7 +153,7 @@ _MOST_CURVES = 4
 _LETTERS = 9.0
 
 
-def forest(comparison: Comparison, ax: Axes | None = None, *, metric: str | None = None, **line_kw: Any) -> Axes:
+def forest(comparison: Comparison, ax: Axes | None = None, *, metric: str | None = None, **line_kw: object) -> Axes:
     """Draw differences with their intervals, with a row for each metric; or with a row for each pair, for one metric.
 
     Parameters
@@ -266,7 +266,7 @@ def _no_metric(comparison: Comparison, metric: str) -> InputError:
 
 
 def difference_curve(
-    comparison: Comparison, ax: Axes | None = None, *, curves: Sequence[str] | None = None, **line_kw: Any
+    comparison: Comparison, ax: Axes | None = None, *, curves: Sequence[str] | None = None, **line_kw: object
 ) -> Axes:
     """Draw differences of Bayes error curves over the prior log odds, with bands that are simultaneous over all priors.
 
@@ -345,7 +345,7 @@ _PILOT: Style = {"marker": "D", "linestyle": "none", "color": GREY, "markersize"
 _ENOUGH: Style = {"marker": "o", "linestyle": "none", "markersize": 6.0, "markeredgecolor": "white", "zorder": 4}
 
 
-def plan(result: Plan, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def plan(result: Plan, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw the predictions of a plan over the number of speakers, for each number of segments per speaker.
 
     Parameters
@@ -433,7 +433,7 @@ _SQUARE = (5.6, 5.0)
 _LINE_STYLES = ("-", "--", "-.", ":")
 
 
-def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = LEVEL, **line_kw: Any) -> Axes:
+def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = LEVEL, **line_kw: object) -> Axes:
     """Draw the weight of each system in a fusion, with intervals if units were given in training.
 
     Parameters
@@ -487,7 +487,7 @@ def class_parameters(
     what: str = "offset",
     classes: Sequence[str] = (),
     level: float = LEVEL,
-    **line_kw: Any,
+    **line_kw: object,
 ) -> Axes:
     """Draw the offset or scale of a model for each class, with intervals if units were given in training.
 
@@ -541,7 +541,7 @@ def class_parameters(
 
 
 def system_worth(
-    result: Sequence[SystemWorth], ax: Axes | None = None, *, level: float = LEVEL, **line_kw: Any
+    result: Sequence[SystemWorth], ax: Axes | None = None, *, level: float = LEVEL, **line_kw: object
 ) -> Axes:
     """Draw the contribution of each system: the increase of Cllr without it, with paired intervals.
 
@@ -611,7 +611,7 @@ def _drawn_in_rows(
     return canvas.finish(label, "")
 
 
-def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw the scores of two systems against each other, with the decision lines of their fusion.
 
     Parameters

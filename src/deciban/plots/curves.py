@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -106,7 +105,7 @@ def _set_ticks(axis: Axis, low: float, high: float, letter: float) -> None:
 _HULL = "convex hull (ROCCH)"
 
 
-def det(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
+def det(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw miss rate over false-alarm rate on probit axes: the DET curve.
 
     Parameters
@@ -160,7 +159,7 @@ def det(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
-def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
+def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw miss rate over false-alarm rate on linear axes: the ROC with its convex hull.
 
     Parameters
@@ -213,7 +212,7 @@ _BETWEEN = 8
 """Number of points on each edge of the ROC, which is bent in the precision-recall curve."""
 
 
-def precision_recall(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def precision_recall(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw precision over recall, at the share of targets in the data.
 
     Parameters
@@ -259,7 +258,7 @@ def precision_recall(result: Drawable, ax: Axes | None = None, **line_kw: Any) -
     return drawing.finish("Recall (%)", "Precision (%)")
 
 
-def cmc(result: Mapping[str, Cmc], ax: Axes | None = None, **line_kw: Any) -> Axes:
+def cmc(result: Mapping[str, Cmc], ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw the identification rate over the rank: cumulative match characteristics (CMC).
 
     Parameters
@@ -286,7 +285,7 @@ def cmc(result: Mapping[str, Cmc], ax: Axes | None = None, **line_kw: Any) -> Ax
     >>> ax.lines[0].get_xydata().tolist()
     [[1.0, 0.5], [2.0, 1.0]]
     """
-    given: Any = result
+    given: object = result
     if not (isinstance(given, Mapping) and given and all(isinstance(one, Cmc) for one in given.values())):
         raise InputError("result: pass a mapping of names to results of `deciban.biometrics.cmc`.")
     canvas = Canvas(list(result), ax, line_kw, size=(5.6, 4.4))
@@ -366,7 +365,7 @@ BEFORE: Style = {"linestyle": "-", "linewidth": 1.2, "alpha": 0.45, "zorder": 2.
 
 
 def bayes_error(
-    result: Drawable, ax: Axes | None = None, *, before: Drawable | None = None, bands: bool = True, **line_kw: Any
+    result: Drawable, ax: Axes | None = None, *, before: Drawable | None = None, bands: bool = True, **line_kw: object
 ) -> Axes:
     """Draw the Bayes error rate, normalized by that of llr 0, over the prior log odds.
 
@@ -418,7 +417,7 @@ def bayes_error(
     return framed(drawing, _TOP, _NORMALIZED)
 
 
-def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
+def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw the Bayes error rate over the prior log odds: the applied-probability-of-error curve.
 
     Parameters
@@ -462,7 +461,7 @@ def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     return framed(drawing, top, "Bayes error rate (%)")
 
 
-def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
+def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw the empirical cross-entropy over the prior log odds.
 
     Parameters

@@ -44,7 +44,7 @@ def class_ape(
     before: ClassDrawable | None = None,
     columns: int | None = None,
     bands: bool = True,
-    **line_kw: Any,
+    **line_kw: object,
 ) -> Figure:
     """Draw the Bayes error rate of detecting each class over its prior log odds, a panel for each class.
 
@@ -164,7 +164,7 @@ def _legend(figure: Figure, mark: Mark, *, with_before: bool, known: Uncertainty
     legend_above(figure, handles, title, is_long=known is not None)
 
 
-def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -> Axes:
+def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: object) -> Axes:
     """Draw stacked bars of discrimination and calibration loss of detecting each class; their sum is Cllr.
 
     Parameters
@@ -274,7 +274,7 @@ def c_avg_curve(
     *,
     before: ClassDrawable | None = None,
     bands: bool = True,
-    **line_kw: Any,
+    **line_kw: object,
 ) -> Axes:
     """Draw the average detection cost over the prior of the target.
 
@@ -338,7 +338,7 @@ def c_avg_curve(
     return canvas.finish("Prior log odds of the target (nats)", r"$C_\mathrm{avg}$ (%)")
 
 
-def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw the average detection cost of every subset of the classes, by the size of the subset.
 
     Parameters

@@ -240,7 +240,7 @@ def confusion(
     classes: Sequence[str] | None = None,
     decisions: Sequence[str] | None = None,
     show: Literal["rates", "counts"] = "rates",
-    **mesh_kw: Any,
+    **mesh_kw: object,
 ) -> Axes:
     """Draw the confusion matrix: a row for each true class, a column for each decision.
 
@@ -314,7 +314,9 @@ def confusion(
     return grid.ax
 
 
-def pairwise_loss(result: ClassDrawable, ax: Axes | None = None, *, top: float | None = None, **mesh_kw: Any) -> Axes:
+def pairwise_loss(
+    result: ClassDrawable, ax: Axes | None = None, *, top: float | None = None, **mesh_kw: object
+) -> Axes:
     """Draw discrimination and calibration loss for each pair of classes.
 
     Parameters
@@ -410,7 +412,7 @@ _WIDER = 0.75
 
 
 def by_condition(
-    results: Results[Any], ax: Axes | None = None, *, metric: str | None = None, partition: int = 0, **line_kw: Any
+    results: Results[Any], ax: Axes | None = None, *, metric: str | None = None, partition: int = 0, **line_kw: object
 ) -> Axes:
     """Draw a metric by condition with intervals, a row for each condition, and a line for all trials.
 
@@ -450,7 +452,7 @@ def by_condition(
     (['pooled', 'sex f', 'sex m'], 'Cllr')
     """
     systems = _systems(results, partition)
-    pooled: Any = systems[0].pooled
+    pooled = systems[0].pooled
     wanted = metric or ("cllr" if pooled.kind == "classes" else "eer")
     chosen = key_among(_known(pooled), wanted, "these results")
     parts = [one.partitions[partition] for one in systems]
@@ -489,7 +491,7 @@ def condition_map(
     *,
     metrics: str | Sequence[str] | None = None,
     partition: int = 0,
-    **mesh_kw: Any,
+    **mesh_kw: object,
 ) -> Axes:
     """Draw a map of conditions: a row for each condition, a column for each metric of a system, or for each system.
 
@@ -531,7 +533,7 @@ def condition_map(
     (['pooled', 'sex f', 'sex m'], ['EER (ROCCH) (%)', 'Cllr'])
     """
     systems = _systems(results, partition)
-    pooled: Any = systems[0].pooled
+    pooled = systems[0].pooled
     wanted = [metrics] if isinstance(metrics, str) else list(metrics or _default_metrics(systems))
     chosen = [key_among(_known(pooled), one, "these results", "metrics") for one in wanted]
     if len(systems) > 1 and len(chosen) != 1:
@@ -560,7 +562,7 @@ def condition_map(
     return grid.ax
 
 
-def _systems(results: Any, partition: int) -> tuple[SystemConditions, ...]:
+def _systems(results: object, partition: int) -> tuple[SystemConditions, ...]:
     """Return the systems of results with this partition."""
     systems: tuple[SystemConditions, ...] = getattr(results, "conditions", ())
     if not systems or not 0 <= partition < len(systems[0].partitions):
@@ -602,7 +604,7 @@ _CORNERS = {"doves": (1, 0), "chameleons": (1, 1), "phantoms": (0, 0), "worms": 
 _MOST_WITH_BOXES = 3
 
 
-def zoo(result: Menagerie | Sequence[Menagerie], ax: Axes | None = None, **line_kw: Any) -> Axes:
+def zoo(result: Menagerie | Sequence[Menagerie], ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw the mean non-target score over the mean target score of each speaker, with the corners of extreme quarters.
 
     Parameters
@@ -657,7 +659,7 @@ def zoo(result: Menagerie | Sequence[Menagerie], ax: Axes | None = None, **line_
     return canvas.finish(f"Mean target score of each {noun}", f"Mean non-target score of each {noun}")
 
 
-def _corners(canvas: Canvas, color: Any, one: Menagerie, *, is_alone: bool) -> None:
+def _corners(canvas: Canvas, color: object, one: Menagerie, *, is_alone: bool) -> None:
     """Draw the limits, and for a single system the number of speakers in each corner."""
     ax = canvas.ax
     for limit in one.tar_limits:
@@ -672,7 +674,7 @@ def _corners(canvas: Canvas, color: Any, one: Menagerie, *, is_alone: bool) -> N
         ax.text(*at, text, transform=ax.transAxes, path_effects=[HALO], zorder=5, **place)
 
 
-def subjects(result: Zoo, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def subjects(result: Zoo, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw the mean scores of subjects with intervals, in ascending order: goats, lambs and wolves.
 
     Parameters

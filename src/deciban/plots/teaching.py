@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,7 +24,7 @@ _MOST_WITH_TANGENTS = 3
 TANGENT: Style = {"linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
 
 
-def rocch(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def rocch(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw the minimum cost on the ROC convex hull: steps, hull, and the tangent of each operating point.
 
     Parameters
@@ -78,7 +77,7 @@ def rocch(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
-def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
+def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw the minimum Bayes error rate over the prior log odds, with the EER at its top.
 
     Parameters
@@ -121,7 +120,7 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
     return framed(drawing, top, "Minimum Bayes error rate (%)", has_points=False)
 
 
-def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw a bar for each system: the discrimination loss in Cllr, and the calibration loss on top of it.
 
     Parameters
@@ -184,7 +183,7 @@ _RULE_TOP = 6.0
 _POINTS: Style = {"marker": "o", "markersize": 5, "linestyle": "none"}
 
 
-def scoring_rules(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **line_kw: Any) -> Axes:
+def scoring_rules(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw the costs of two-class proper scoring rules over the reported log odds.
 
     Parameters
@@ -230,7 +229,7 @@ def scoring_rules(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **li
     return canvas.finish("Reported log odds of a target (nats)", "Cost")
 
 
-def rule_weights(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **line_kw: Any) -> Axes:
+def rule_weights(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw the weights of two-class proper scoring rules over the threshold of the posterior, in log odds.
 
     Parameters
@@ -296,7 +295,7 @@ _WHOLE_GROUP = 0.8
 """Width of the bars of one operating point, relative to the distance between operating points."""
 
 
-def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw contributions of misses and false alarms to the normalized Bayes error rate over the prior log odds.
 
     Parameters
@@ -344,7 +343,7 @@ def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: Any
     return normalized(drawing, _PARTS_TOP)
 
 
-def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw Bayes error rates at the operating points as bars: discrimination loss, and calibration loss on top of it.
 
     Parameters
@@ -400,7 +399,7 @@ def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     return drawing.finish("Operating point", "Bayes error rate (%)")
 
 
-def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw normalized Bayes error rates of the same systems on two sets: development dashed, evaluation solid.
 
     Parameters

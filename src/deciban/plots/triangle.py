@@ -56,7 +56,7 @@ def simplex(
     label: ArrayLike | None = None,
     classes: Sequence[str] | None = None,
     actions: Sequence[str] | None = None,
-    **line_kw: Any,
+    **line_kw: object,
 ) -> Axes:
     """Draw the best actions in the posterior simplex of three classes, with the posteriors of trials.
 

@@ -607,7 +607,7 @@ QUESTIONS = (apart, calibrated, fails, enough)
 """The first four questions; the last one follows from their answers."""
 
 
-def in_words(one: Any, *, with_calibration: bool = True) -> tuple[Answer, ...]:
+def in_words(one: object, *, with_calibration: bool = True) -> tuple[Answer, ...]:
     """Answer five questions about one system from its metrics.
 
     Does it separate the classes, is it calibrated, where does it fail, is there enough data, and what next?

@@ -479,7 +479,7 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> PageTable:
     """Return a table of the metrics of a system: for all trials, by condition, and with equal weight of conditions."""
     names = [x for x in metrics_in_words(one.pooled) if x not in _OWN_COUNTS and not x.endswith(CORRECTED)]
 
-    def metrics(found: Any) -> list[str]:
+    def metrics(found: object) -> list[str]:
         known = metrics_in_words(found)
         return [known.get(name, MISSING) for name in names]
 

@@ -175,7 +175,7 @@ def report_files(
     link: str | None = None,
     verifier: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> Results[Any]:
     """Evaluate score files and write one HTML page with tables and plots, readable offline.
 
@@ -467,7 +467,7 @@ def render_page(page: Page) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _as_results(given: Any, name: str) -> Results[Any]:
+def _as_results(given: object, name: str) -> Results[Any]:
     """Return arguments as Results."""
     if isinstance(given, Results):
         return given
@@ -486,7 +486,7 @@ def _level_of(results: Results[Any]) -> float:
     return levels[0] if levels else LEVEL
 
 
-def _require_model(model: Any, kind: str) -> None:
+def _require_model(model: object, kind: str) -> None:
     """Refuse objects that are no models, and models for scores of the other kind."""
     if model is None:
         return

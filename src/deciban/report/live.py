@@ -172,7 +172,7 @@ def fitted(
 def _fitting(
     conditions: Sequence[Sequence[Any]],
     numbers: Callable[[Sequence[Any], Any], list[dict[str, Any]]],
-    detail: Any,
+    detail: object,
     room: int,
 ) -> list[dict[str, Any]]:
     """Return the numbers of the first conditions, as many as fit."""
@@ -377,7 +377,7 @@ def _points(systems: Sequence[Evaluation]) -> list[dict[str, Any]]:
     ]
 
 
-def as_script_data(data: Any) -> str:
+def as_script_data(data: object) -> str:
     """Return compressed JSON in base64, which cannot be mistaken for tags; ``data.js`` reads it.
 
     Examples

@@ -99,7 +99,7 @@ def filled(
     systems: Named,
     known: dict[str, Any] | None,
     compared: Comparison | None,
-    **own: Any,
+    **own: object,
 ) -> str:
     """Render a template with the common content of all pages, and with its own content.
 
@@ -446,7 +446,7 @@ def _listed(values: dict[str, Any]) -> str:
     return ", ".join(f"{name} {_text(value)}" for name, value in values.items())
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, float):
         return typeset(f"{value:.6g}")
     if isinstance(value, list) and value and all(isinstance(entry, float) for entry in value):
@@ -504,7 +504,7 @@ def worth_section(page: page_tables.Page) -> dict[str, Any] | None:
     )
     first = _metrics(found.dev[0])
 
-    def cells(one: Any) -> list[str]:
+    def cells(one: object) -> list[str]:
         return [MISSING] * (len(first) + 1) if one is None else [_n_trials(one), *_metrics(one).values()]
 
     from deciban.analysis.fusion import worth_of_systems  # loads all of training

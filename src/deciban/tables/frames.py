@@ -64,7 +64,7 @@ def frame_of(result: Tabular, by: str = "system") -> Any:
     return arrow_of(result, by).to_pandas()
 
 
-def _rows(one: Any, found: Mapping[str, Any], by: str) -> list[dict[str, Any]]:
+def _rows(one: object, found: Mapping[str, Any], by: str) -> list[dict[str, Any]]:
     if by == "class":
         return _class_rows(one, found)
     return [_scalars(part) for part in (found["operating_points"] if by == "point" else [found])]
@@ -251,7 +251,7 @@ def _place_of(entry: Mapping[str, Any]) -> str:
     return first if name == "name" else f"{name} {first:.6g}" if isinstance(first, float) else f"{name} {first}"
 
 
-def _requested_metrics(name: str, condition: str, one: Any, found: Mapping[str, Any]) -> Iterator[MetricRow]:
+def _requested_metrics(name: str, condition: str, one: object, found: Mapping[str, Any]) -> Iterator[MetricRow]:
     """Yield rates at a limit of the other rate, and the EER by other conventions."""
     at = 0
     for where, key in (("fnmr_at_fmr", "fnmr"), ("fmr_at_fnmr", "fmr")):
@@ -404,7 +404,7 @@ class WorkbookConsole(TableConsole):
         super().__init__("csv", file=io.StringIO())
         self._tables, self._texts = list[Table](), list[str]()
 
-    def print(self, *objects: Any, **_how: Any) -> None:
+    def print(self, *objects: object, **_how: object) -> None:
         """Keep tables, or a text."""
         for one in objects:
             if isinstance(one, Table):

@@ -69,7 +69,7 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
     """
     if style not in (*STYLES, *WRITERS):
         raise InputError(f"style: got {style!r}. Use one of {', '.join(dict.fromkeys((*STYLES, *WRITERS)))}.")
-    given: Any = width
+    given: object = width
     if given is not None and (not isinstance(given, int) or given < _LEAST):
         raise InputError(f"width: got {width!r}. It must be a whole number of columns, at least {_LEAST}.")
     written = io.StringIO()

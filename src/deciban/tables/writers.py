@@ -98,7 +98,7 @@ def heading_of(key: MetricKey, one: OneSystem) -> str:
     label = metric_of(key).label
     if isinstance(key, str) or one.kind != "two-class":
         return label
-    point: Any = one.cost_points[int(key[1])]
+    point = one.cost_points[int(key[1])]
     costs = "" if point.c_miss == point.c_fa == 1 else f":{point.c_miss:g}:{point.c_fa:g}"
     return f"{label}({point.p_target:.6g}{costs})"
 

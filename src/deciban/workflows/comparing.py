@@ -49,12 +49,12 @@ def compare_files(
     key: PathLike | None = None,
     *,
     model: PathLike | Model | None = None,
-    quality: Any = None,
+    quality: object = None,
     against: Against | str | None = None,
     permutations: int = 0,
     verifier: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> Comparison:
     """Compare the systems of score files on the trials of a key that all of them scored.
 
@@ -269,7 +269,7 @@ def score_pairs_of(
     from deciban.analysis.systems import score_pairs
 
     source, said = _of_two_classes(files, options, progress), list[Message]()
-    loaded: Any = _trained(model, options)
+    loaded = _trained(model, options)
     if loaded is not None:
         from deciban.workflows.model_files import order_of_training
 
@@ -307,7 +307,7 @@ def plan_files(
     segments: Iterable[float] | None = None,
     trials_per_segment: TrialsPerSegment = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> Plan:
     """Plan an evaluation from the score files of a pilot: numbers of speakers and trials for a required precision.
 

@@ -559,7 +559,7 @@ def crossed(source: TrialSource, model: ScoreModel, held: HoldOut, options: Opti
 @contextmanager
 def _parts(source: TrialSource, held: HoldOut, options: Options) -> Iterator[SourceParts]:
     """Yield trials with their folds."""
-    groups: Any = source.groups if source.trials is None else groups_of(source.trials, held.by)
+    groups = source.groups if source.trials is None else groups_of(source.trials, held.by)
     if source.classes and isinstance(groups, tuple) and len(groups) > 1:
         raise InputError(_TWO_SIDES)
     with _running(source, options) as (engine, memory):

@@ -186,7 +186,7 @@ class Scale:
         """Memory for trials in bytes: the limit minus the memory for Python and its libraries."""
         return memory_for_trials(self.memory)
 
-    def require_room(self, what: str, scores: Sequence[Any], key: Any = None, *, way: str = "") -> None:
+    def require_room(self, what: str, scores: Sequence[Any], key: object = None, *, way: str = "") -> None:
         """Refuse files that must be read as a whole, if they do not fit in the given memory.
 
         Raises
@@ -282,7 +282,7 @@ class UnitNaming:
     parts: tuple[UnitsLike, ...] = ()
 
     @classmethod
-    def of(cls, units: Any) -> UnitNaming:
+    def of(cls, units: object) -> UnitNaming:
         """Parse the argument ``units``.
 
         Raises
@@ -310,13 +310,13 @@ class UnitNaming:
         return cls(apart=apart, parts=parts)
 
 
-def _names_units(part: Any) -> bool:
+def _names_units(part: object) -> bool:
     if isinstance(part, str):
         return bool(part) and part not in (TRIALS, PRODUCT, COLUMN)
     return isinstance(part, os.PathLike | Mapping | IdMap)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     shown = repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
@@ -402,7 +402,7 @@ class UncertaintyOptions:
         return [one for one in parts if isinstance(one, str | os.PathLike) and is_file(one)]
 
 
-def _whole(value: Any, name: str, what: str, most: int) -> int:
+def _whole(value: object, name: str, what: str, most: int) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not 0 <= value <= most:
         raise InputError(f"{name}: got {_short(value)}. It must be {what}, a whole number from 0 to {most:,}.")
     return int(value)

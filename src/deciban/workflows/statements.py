@@ -116,7 +116,7 @@ def _scale(name: str, row: Mapping[str, Any], where: str) -> VerbalScale:
     texts: dict[str, Any] = {key: row.get(key) for key in _KEYS - {"steps"}}
     if set(row) != _KEYS or not all(isinstance(one, str) and one for one in texts.values()):
         raise FormatError(f"{where}: a scale has the keys {', '.join(sorted(_KEYS))}; all but steps are text.")
-    steps: Any = row["steps"]
+    steps = row["steps"]
     are_steps = isinstance(steps, list) and all(
         isinstance(one, list)
         and len(one) == 2
@@ -364,7 +364,7 @@ def statement(
     one_of(unit, "unit", get_args(ScoreUnit))
     name = "lr" if unit == "lr" else "llr"
     value = _in_nats(llr, name, unit)
-    asked: Any = propositions
+    asked = propositions
     given = list(asked) if isinstance(asked, list | tuple) else []
     if len(given) != 2 or not all(isinstance(one, str) and one.strip() and one.isprintable() for one in given):
         raise InputError("propositions: name two, as in the case: ('same speaker', 'different speakers').")

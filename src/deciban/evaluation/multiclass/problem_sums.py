@@ -263,7 +263,7 @@ def _listed(prior: Prior | ArrayLike | None) -> Any:
     return tuple(given.tolist())
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: object) -> Any:
     """Return an immutable copy."""
     if isinstance(value, Mapping):
         return {name: _frozen(one) for name, one in value.items()}

@@ -87,7 +87,7 @@ class ScoreMetric:
         """Forget all batches."""
         self.summaries, self._forgets = [], False
 
-    def update(self, scores: Any, labels: Any, weights: Weights = None) -> None:
+    def update(self, scores: object, labels: object, weights: Weights = None) -> None:
         """Add a batch.
 
         Parameters
@@ -121,13 +121,18 @@ class ScoreMetric:
         self.summaries.append(part)
 
     def add(
-        self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
+        self,
+        *,
+        prediction: object = None,
+        reference: object = None,
+        predictions: object = None,
+        references: object = None,
     ) -> None:
         """Add one trial, with the names of ``evaluate`` or of ``evaluate.combine``; see `add_batch`."""
         own = [one if one is not None else other for one, other in ((prediction, predictions), (reference, references))]
         self.add_batch(predictions=own[:1], references=own[1:])
 
-    def add_batch(self, *, predictions: Any, references: Any) -> None:
+    def add_batch(self, *, predictions: object, references: object) -> None:
         """Add a batch; see `update`. `compute` then forgets all batches, as in Hugging Face ``evaluate``.
 
         Batches of `update` are forgotten, too.
@@ -159,7 +164,7 @@ class ScoreMetric:
             raise InputError("scores: there are no batches. Call update before compute.")
         return evaluation_of(found)
 
-    def compute(self, *, predictions: Any = None, references: Any = None) -> dict[str, float]:
+    def compute(self, *, predictions: object = None, references: object = None) -> dict[str, float]:
         """Return the metrics by name.
 
         Parameters

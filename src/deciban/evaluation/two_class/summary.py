@@ -361,9 +361,9 @@ class TwoClassMetrics:
         posteriors_at: ArrayLike = (),
         factors: ArrayLike = FACTORS,
         axis: Axis = "nats",
-        rule: Any = None,
+        rule: object = None,
     ) -> None:
-        given: Any = operating_points
+        given: object = operating_points
         if not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
             raise InputError(
                 f"operating_points: expected several, got {operating_points!r}. Write [{operating_points!r}]."
@@ -638,7 +638,7 @@ def merged(summaries: Iterable[Summary]) -> Summary:
     )
 
 
-def _threshold_rule(rule: Any) -> ThresholdRule:
+def _threshold_rule(rule: object) -> ThresholdRule:
     from deciban.rules.families import ThresholdRule  # loads on request
 
     if not isinstance(rule, ThresholdRule):

@@ -359,7 +359,7 @@ def apply_files(
     interval: bool = False,
     level: float = LEVEL,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> tuple[Message, ...]:
     """Apply a trained model to score files, and write them with the new scores.
 

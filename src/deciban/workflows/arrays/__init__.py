@@ -69,7 +69,7 @@ def evaluate(
     side: str | None = None,
     trial: str | None = None,
     labels: Mapping[str, str] | None = None,
-    **options: Any,
+    **options: object,
 ) -> Any:
     """Evaluate two-class scores: two arrays, or columns of a data frame.
 
@@ -167,7 +167,7 @@ def evaluate_classes(
     classes: Names = None,
     score: Mapping[str, Sequence[str]] | None = None,
     trial: str | None = None,
-    **options: Any,
+    **options: object,
 ) -> Any:
     """Evaluate multiclass scores: a matrix with labels, or columns of a data frame.
 
@@ -226,13 +226,13 @@ def evaluate_classes(
 def compare(
     first: Any,
     second: Any = None,
-    *others: Any,
+    *others: object,
     names: Sequence[str] | None = None,
     against: Against | str = "all",
     level: float = LEVEL,
     permutations: int = 0,
     seed: int = 0,
-    **options: Any,
+    **options: object,
 ) -> Comparison:
     """Compare systems on the same trials: differences of metrics with paired intervals and p-values.
 
@@ -309,7 +309,7 @@ def _renamed(systems: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
     return tuple(one if one.name == name else replace(one, name=name) for one, name in zip(systems, names, strict=True))
 
 
-def _together(given: Any, options: dict[str, Any]) -> Results[Any]:
+def _together(given: object, options: dict[str, Any]) -> Results[Any]:
     """Return the results of several systems, possibly after evaluating a data frame."""
     from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import Results
@@ -319,13 +319,13 @@ def _together(given: Any, options: dict[str, Any]) -> Results[Any]:
         return given
     if isinstance(given, OneSystem):
         raise InputError("second: none given. A comparison needs two systems: compare(first, second).")
-    found: Any = evaluate(given, **options)
+    found = evaluate(given, **options)
     if not isinstance(found, Results):
         raise InputError("score: name the columns of all systems: score=['a', 'b'].")
     return found
 
 
-def _evaluated_system(given: Any, at: int, options: dict[str, Any]) -> Any:
+def _evaluated_system(given: object, at: int, options: dict[str, Any]) -> Any:
     """Return an evaluation, possibly after evaluating scores of both classes."""
     from deciban.evaluation.one_system import OneSystem
 
@@ -386,7 +386,7 @@ def _refuse_columns(given: Mapping[str, Any]) -> None:
     refuse((name for name, value in given.items() if value is not None), why)
 
 
-def _refuse_frame(tar: Any, non: Any) -> None:
+def _refuse_frame(tar: object, non: object) -> None:
     """Refuse a data frame, or the name of a column, instead of the scores of a class."""
     if isinstance(non, str):
         raise InputError(f"non: got {non!r}. Columns of a data frame are named: score={non!r}, label='label'.")
@@ -459,7 +459,7 @@ class ArrayArguments:
         return {name: value for name, value in self.options.items() if name != "name"}
 
 
-def two_class_files(frame: Any, given: ArrayArguments, unit: ScoreUnit | None = None) -> ScoreFiles:
+def two_class_files(frame: object, given: ArrayArguments, unit: ScoreUnit | None = None) -> ScoreFiles:
     """Return a data frame of two-class systems and the truth as files; `unit` takes precedence over column names."""
     from deciban.io.columns.columnar import columns_named, contents_of_frame
     from deciban.io.recognition import held_in_memory
@@ -472,7 +472,7 @@ def two_class_files(frame: Any, given: ArrayArguments, unit: ScoreUnit | None = 
     return ScoreFiles((held_in_memory(contents, "data frame"),), None)
 
 
-def class_files(frame: Any, given: ArrayArguments) -> ScoreFiles:
+def class_files(frame: object, given: ArrayArguments) -> ScoreFiles:
     """Return a data frame of multiclass systems and the truth as files."""
     from deciban.io.columns.columnar import contents_of_frame, of_one_system
     from deciban.io.recognition import held_in_memory
@@ -546,7 +546,7 @@ def class_arrays(scores: Any, given: ArrayArguments) -> ScoreFiles:
     return ScoreFiles(tuple(inputs), None)
 
 
-def _names_of(n_systems: int, names: Any) -> list[str]:
+def _names_of(n_systems: int, names: object) -> list[str]:
     """Return the names of the systems of arrays."""
     if names is None:
         return [f"system {k + 1}" for k in range(n_systems)]
@@ -559,7 +559,7 @@ def _names_of(n_systems: int, names: Any) -> list[str]:
     return listed
 
 
-def require_frame(given: Any, otherwise: str) -> None:
+def require_frame(given: object, otherwise: str) -> None:
     """Refuse an argument that is not a data frame."""
     from deciban.trials.frames import is_frame
 
@@ -583,7 +583,7 @@ def calibrate(
     trial: str | None = None,
     labels: Mapping[str, str] | None = None,
     weights: Any = None,
-    **options: Any,
+    **options: object,
 ) -> Trained:
     """Train a calibration to log-likelihood ratios, and evaluate it: arrays, or columns of a data frame.
 
@@ -645,7 +645,7 @@ def fuse(
     trial: str | None = None,
     labels: Mapping[str, str] | None = None,
     weights: Any = None,
-    **options: Any,
+    **options: object,
 ) -> Trained:
     """Train a fusion of several systems, and evaluate it and its systems: arrays, or columns of a data frame.
 

@@ -15,7 +15,7 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of a data frame as a method, with its help."""
 
     @functools.wraps(function)
-    def method(self: FrameMethods, *args: Any, **options: Any) -> Any:
+    def method(self: FrameMethods, *args: object, **options: object) -> Any:
         return function(self._frame, *args, **options)
 
     return method
@@ -28,7 +28,7 @@ class FrameMethods:
     the data frame as first argument.
     """
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: object) -> None:
         self._frame = frame
 
     evaluate = _method(arrays.evaluate)

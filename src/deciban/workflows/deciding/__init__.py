@@ -231,7 +231,7 @@ def decide_files(
     quality: QualityFiles | None = None,
     key: PathLike | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> DecidedFiles:
     """Decide every trial of a score file, and write actions, posteriors, expected costs and margins.
 

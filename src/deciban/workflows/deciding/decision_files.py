@@ -89,7 +89,7 @@ def evaluate_decision_files(
     decision_column: str | None = None,
     costs: PathLike | CostTable | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> DecidedResults:
     """Evaluate files of decisions, such as the output of `deciban.decide_files`: error rates, costs and counts.
 
@@ -154,7 +154,7 @@ def evaluate_decision_files(
     kind = _kind(found, table, chosen)
     odd = [name for name in _OF_ONE_KIND[kind] if getattr(chosen.metrics, name) is not None]
     prior = chosen.metrics.prior
-    point = prior[0] if isinstance(prior, list) and prior != ["flat"] else "PRIOR"
+    point = prior[0] if isinstance(prior, list) and len(prior) == 1 and prior != ["flat"] else "PRIOR"
     instead = f" Name an operating point instead: {option(operating_points=point)}." if "prior" in odd else ""
     refuse(odd, f"not for decisions {_ABOUT[kind]}. Leave it out.{instead}")
     if kind == "two-class" and table is not None:
@@ -341,7 +341,7 @@ def _applications(
         even = CostTable(tuple(classes), tuple(classes), error_costs(len(classes)))
         found["errors"] = even.application("flat" if prior is None else prior)
     if table is not None:
-        own: Any = points[0].p_target if kind == "two-class" else "flat" if prior is None else prior
+        own = points[0].p_target if kind == "two-class" else "flat" if prior is None else prior
         application = table.application(None if table.prior is not None and prior is None else own)
         shown = ", ".join(f"{name} {p:.4g}" for name, p in zip(table.classes, application.prior.tolist(), strict=True))
         found[f"{table.name} at {shown}"] = application

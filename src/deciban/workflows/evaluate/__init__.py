@@ -326,12 +326,12 @@ def evaluate_files(
     key: PathLike | None = None,
     *,
     model: PathLike | Model | None = None,
-    quality: Any = None,
+    quality: object = None,
     of_training: bool = False,
     threshold_from: inputs.Paths | None = None,
     threshold_key: PathLike | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> Results[Any]:
     """Evaluate score files, one per system, on the trials of one key, two-class or multiclass.
 
@@ -444,7 +444,7 @@ def evaluate_model(
     files: inputs.Opened,
     options: Options,
     *,
-    quality: Any = None,
+    quality: object = None,
     of_training: bool = False,
     thresholds: tuple[inputs.Paths | None, PathLike | None] = (None, None),
     progress: Progress | None = None,

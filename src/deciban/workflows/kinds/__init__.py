@@ -46,7 +46,7 @@ def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> Any
     return kind_called(options.kind or _shown(scores, key))
 
 
-def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any) -> KindName:
+def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: object) -> KindName:
     """Detect whether a score file is two-class or multiclass; if both are possible, the key decides.
 
     Parameters

@@ -242,7 +242,7 @@ def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores"
     InputError
         If there are no files, an item is not a file name, or standard input would be read twice.
     """
-    given: Any = [scores] if isinstance(scores, str | os.PathLike | TwoFiles) else scores
+    given: object = [scores] if isinstance(scores, str | os.PathLike | TwoFiles) else scores
     if not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
         raise InputError(f"{name}: got {type(scores).__name__}. Name a file, or several in a list.")
     paths: list[Any] = list(given)
@@ -340,7 +340,7 @@ _HANDS_OUT = ("__arrow_c_stream__", "columns", "get_fragments", "sink_parquet", 
 """Attributes of tables of other libraries; each table has at least one of them."""
 
 
-def is_object(given: Any) -> bool:
+def is_object(given: object) -> bool:
     """Return True for objects that contain rows or cells, such as a dataset or a lazy frame, not for paths.
 
     >>> is_object("scores.txt"), is_object({"score": [0.5]}), is_object(3)

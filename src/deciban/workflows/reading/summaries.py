@@ -41,7 +41,7 @@ def summarize_files(
     *,
     keep_names: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> tuple[Message, ...]:
     """Write the trials of some partitions of a data set to a file, with the count of each distinct trial.
 

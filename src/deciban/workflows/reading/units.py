@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -194,7 +194,7 @@ class HoldOut:
         InputError
         """
         object.__setattr__(self, "n_folds", _folds(self.n_folds, "n_folds", _WHOLE))
-        by: Any = self.by
+        by: object = self.by
         by = tuple(by) if isinstance(by, list) else by
         if not isinstance(by, str | tuple):
             by = _folds(by, "cross_validate", f"{_WHOLE}, a column of the key or side of trials, or a pair of these")

@@ -52,7 +52,7 @@ def evaluate_spoofing_files(
     asv_key: PathLike | None = None,
     asv_errors: Sequence[float] | AsvErrors | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> SpoofingResults:
     """Evaluate scores of countermeasures, or scores against non-targets and spoofs, by a protocol.
 
@@ -156,7 +156,7 @@ def is_moot(one: Message) -> bool:
     return one.text.startswith("the label is asv-label")
 
 
-def refuse_others(edition: Edition, options: Options, asv: Any, asv_key: Any, asv_errors: Any) -> None:
+def refuse_others(edition: Edition, options: Options, asv: object, asv_key: object, asv_errors: object) -> None:
     """Refuse options that have no effect here.
 
     Raises
@@ -168,7 +168,7 @@ def refuse_others(edition: Edition, options: Options, asv: Any, asv_key: Any, as
     named = [name for name, value in given.items() if value]
     if named:
         raise InputError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
-    asked: Any = options.metrics.operating_points
+    asked = options.metrics.operating_points
     if asked is not None and set(asked if isinstance(asked, list | tuple) else [asked]) - {*edition.plan.points}:
         raise InputError(f"operating_points: {edition.plan.name} defines its costs. Leave it out.")
     if asv_key is not None and asv is None:
@@ -284,7 +284,7 @@ def _labels(path: PathLike, reading: Reading, *, of_key: bool) -> Contents:
 
 
 def _verifier(
-    trials: LabelledTrials, asv: Any, key: Any, errors: Any, options: Options, progress: Progress
+    trials: LabelledTrials, asv: object, key: object, errors: object, options: Options, progress: Progress
 ) -> tuple[Verifier | None, tuple[Message, ...]]:
     """Return the verifier, if there is one, and messages about it.
 

@@ -109,7 +109,7 @@ def fuse_spoofing_files(
     cross_validate: int | str | tuple[str, str] | None = None,
     n_folds: int = DEFAULT_FOLDS,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> FusedSpoofing:
     """Train a fusion of a countermeasure and a verifier, and compare it with their cascade.
 

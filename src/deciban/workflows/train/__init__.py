@@ -200,7 +200,7 @@ class Trained(Tabular, Jsonable):
         return hash((self.kind, self.chosen, self.messages))
 
 
-def _place(one: Any, results: Results[Any] | None) -> int | None:
+def _place(one: object, results: Results[Any] | None) -> int | None:
     """Return the index of an evaluation in results."""
     if one is None or results is None:
         return None
@@ -237,7 +237,7 @@ def train_files(
     test_key: PathLike | None = None,
     test_quality: QualityFiles | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> Trained:
     """Train a calibration, a fusion or a back-end on score files and a key, two-class or multiclass.
 

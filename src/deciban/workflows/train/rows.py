@@ -246,7 +246,7 @@ class TrainingRows:
             self.results.append(found)
         return self._with_objective(model, _row(role, name, found))
 
-    def _with_objective(self, model: Any, row: FusionRow) -> FusionRow:
+    def _with_objective(self, model: object, row: FusionRow) -> FusionRow:
         """Return the row of a two-class model with its objective, if it was trained on the trials of the row."""
         is_same = self.training is None or self.training is self.dev.source
         objective = getattr(model, "penalized_objective_", None)  # missing in models from files
@@ -357,7 +357,7 @@ def _trained_anew(work: TrainingRows, same: bool | None) -> FusionMetrics:  # no
     return FusionMetrics((*rows, own), None, same, systems, whole, without if len(systems) > 1 else ())
 
 
-def require_scores_of(test_scores: Any, test_key: Any) -> None:
+def require_scores_of(test_scores: object, test_key: object) -> None:
     """Refuse a key of other trials without scores.
 
     Raises
