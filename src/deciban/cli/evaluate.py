@@ -29,6 +29,8 @@ from deciban.cli.running import working
 from deciban.errors import DecibanError, lines
 
 if TYPE_CHECKING:
+    from deciban.evaluation.multiclass.result import ClassEvaluation
+    from deciban.evaluation.results import Evaluation, Results
     from deciban.tables.results import TableConsole
     from deciban.workflows.options import Options
 
@@ -186,7 +188,7 @@ def _save(out: Any, output: str, results: Any) -> None:
 
 
 def _print_tables(
-    results: Any,
+    results: Results[Any],
     out: TableConsole,
     shown: OutputOptions,
     wanted: Mapping[str, bool],
@@ -251,7 +253,7 @@ _MOST_NOTES = 3
 """Number of notes that ``eval`` prints by default."""
 
 
-def _has_requests(one: Any) -> bool:
+def _has_requests(one: Evaluation | ClassEvaluation) -> bool:
     """Return True if metrics were requested that have tables of their own."""
     from deciban.evaluation.metrics import NOTHING
 

@@ -391,7 +391,7 @@ class OneSystem(ByValue, PlottedResult):
     __slots__ = ()
     name: str
     notes: tuple[str, ...]
-    kind: ClassVar[str]
+    kind: ClassVar[Literal["two-class", "classes"]]
     conventions: ClassVar[Mapping[str, str]]
     uncertainty: Uncertainty | None
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from deciban._files import read_short_text, toml_of
 from deciban.core.ranks.operating import OperatingPoint
@@ -19,6 +19,9 @@ from deciban.errors import FormatError, InputError, some_of
 from deciban.evaluation.one_system import as_object, plain, shown_interval, with_interval
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.metrics.scores import EER_CONVENTIONS
+
+if TYPE_CHECKING:
+    from deciban.evaluation.one_system import OneSystem
 
 PresetLike: TypeAlias = "Preset | str | os.PathLike[str]"
 """A protocol, its name, or the path of its file."""
@@ -521,7 +524,7 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
     return Primary(plan, found.name, actual, minimum, how, departs)
 
 
-def _means(plan: Preset, found: Any, names: tuple[str, str]) -> tuple[PresetMetric, PresetMetric]:
+def _means(plan: Preset, found: OneSystem, names: tuple[str, str]) -> tuple[PresetMetric, PresetMetric]:
     """Return means over the points of the protocol, of actual costs and of minimum costs."""
     known = [(one.p_target, getattr(one, "c_miss", 1), getattr(one, "c_fa", 1)) for one in found.cost_points]
     wanted = [(one.p_target, one.c_miss, one.c_fa) for one in plan.points]

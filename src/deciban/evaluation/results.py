@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 import numpy as np
 
@@ -208,7 +208,7 @@ class Evaluation(OneSystem):
     error_steps: ErrorSteps | None = dataclasses.field(default=None, repr=False, compare=False)
     own: tuple[tuple[str, float], ...] = dataclasses.field(default=(), repr=False)
 
-    kind: ClassVar[str] = "two-class"
+    kind: ClassVar[Literal["two-class"]] = "two-class"
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
 
     if not TYPE_CHECKING:

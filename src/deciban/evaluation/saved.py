@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from deciban.core.resampling.intervals import combined
 from deciban.errors import FormatError, InputError, option, shortened
 from deciban.evaluation.metrics import JSON_PLACES, RANKING_NAMES, metric_of
 from deciban.metrics.costs import REGISTERED
+
+if TYPE_CHECKING:
+    from deciban.evaluation.one_system import OneSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,7 +449,7 @@ def differences(new: Any, old: SavedSystem) -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def _bounds(new: Any, key: Any, value: float, before: SavedMetric) -> tuple[float, float] | None:
+def _bounds(new: OneSystem, key: Any, value: float, before: SavedMetric) -> tuple[float, float] | None:
     try:
         now = new.interval(key)
     except (InputError, KeyError):

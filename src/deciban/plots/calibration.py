@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,6 +20,9 @@ from deciban.plots.curves import REFERENCE, write_priors
 from deciban.plots.files import letters
 from deciban.plots.matrices import ClassDrawable, class_systems_of
 from deciban.types import FloatArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.one_system import OneSystem
 
 _FAR = 1e307
 """Limit of score axes: matplotlib computes differences and products of limits, which must not overflow."""
@@ -558,7 +561,7 @@ def _corners(one: Reliability) -> tuple[FloatArray, FloatArray]:
     return np.stack((one.low, one.high), axis=1).ravel(), np.repeat(one.observed, 2)
 
 
-def _band(canvas: axes.Canvas, one: Any, mark: axes.Mark) -> None:
+def _band(canvas: axes.Canvas, one: OneSystem, mark: axes.Mark) -> None:
     """Shade the range of the curve under correct posteriors, and explain it once in the legend."""
     band = consistency_of(one)
     if band is None:

@@ -478,7 +478,7 @@ def by_condition(
     return canvas.finish(words, "", has_legend=len(systems) > 1)
 
 
-def _with_ends(one: Any, metric: MetricKey) -> Interval:
+def _with_ends(one: OneSystem, metric: MetricKey) -> Interval:
     """Return a metric of an evaluation with the ends of its interval, if it has one."""
     found = shown_interval(one, metric)
     ends = (None, None) if found is None else (found.low, found.high)

@@ -21,6 +21,7 @@ from deciban.types import Axis
 
 if TYPE_CHECKING:
     from deciban.evaluation import ClassEvaluation, Evaluation
+    from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import AffineCalibration
 
 _SHOWN = 3
@@ -196,7 +197,7 @@ def _side(scale: float, offset: float, axis: Axis) -> str:
     return f"are {number(size, 1)} too {'high' if shift > 0 else 'low'} ({unit})" if abs(shift) >= 0.1 else ""
 
 
-def _by_cost(one: Any, costs: Sequence[tuple[str, float]], metric: str) -> dict[str, tuple[str, ...]]:
+def _by_cost(one: OneSystem, costs: Sequence[tuple[str, float]], metric: str) -> dict[str, tuple[str, ...]]:
     """Return sentences on points at which decisions cost more than ignoring the scores, or save little."""
     failures, idle = list[str](), list[str]()
     for k, (point, cost) in enumerate(costs):
@@ -296,7 +297,7 @@ def _scarce_classes(one: ClassEvaluation) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _width(one: Any, metric: MetricKey) -> float:
+def _width(one: OneSystem, metric: MetricKey) -> float:
     found, value = shown_interval(one, metric), getattr(one, str(metric))
     return math.nan if found is None or not value > 0.0 else (found.high - found.low) / value
 
@@ -538,7 +539,7 @@ _SEPARATES = {
 """Phrases for the verdicts of `apart` in a sentence."""
 
 
-def verdict(one: Any, *, with_calibration: bool = True) -> str:
+def verdict(one: Evaluation | ClassEvaluation, *, with_calibration: bool = True) -> str:
     """Return a sentence on a system: how well it separates the classes, how well it is calibrated, and what to do.
 
     Parameters
@@ -574,7 +575,7 @@ def verdict(one: Any, *, with_calibration: bool = True) -> str:
     return f"{one.name}: {words} ({measure}){more}."
 
 
-def _calibration_in_words(one: Any, facts: SystemFacts, fault: str) -> str:
+def _calibration_in_words(one: Evaluation | ClassEvaluation, facts: SystemFacts, fault: str) -> str:
     """Return a phrase on the calibration; ``fault`` is the word before a fault: "but", or "and" after another one."""
     scores = "log-likelihoods" if one.kind == "classes" else "llrs"
     if not facts.are_llrs:
@@ -607,7 +608,7 @@ QUESTIONS = (apart, calibrated, fails, enough)
 """The first four questions; the last one follows from their answers."""
 
 
-def in_words(one: object, *, with_calibration: bool = True) -> tuple[Answer, ...]:
+def in_words(one: OneSystem, *, with_calibration: bool = True) -> tuple[Answer, ...]:
     """Answer five questions about one system from its metrics.
 
     Does it separate the classes, is it calibrated, where does it fail, is there enough data, and what next?

@@ -36,6 +36,9 @@ from deciban.tables.text import condition_rows, condition_table
 from deciban.tables.writers import MINUS, MISSING, Table, count, number, percent, sure, typeset
 
 if TYPE_CHECKING:
+    from deciban.evaluation.multiclass.result import ClassEvaluation
+    from deciban.evaluation.one_system import OneSystem
+    from deciban.evaluation.results import Evaluation
     from deciban.evaluation.saved import SavedSystem
     from deciban.evaluation.spoofing import SpoofingResults
 
@@ -188,7 +191,7 @@ def _for_card(sentence: str, name: str) -> str:
     return rest[:1].upper() + rest[1:]
 
 
-def _numbers(one: Any) -> dict[str, str]:
+def _numbers(one: Evaluation | ClassEvaluation) -> dict[str, str]:
     """Return the numbers beside the main metric, with intervals if known."""
     if one.kind == "classes":
         return {name: sure(number(getattr(one, name)), one, name) for name in _LIVE["classes"]}
@@ -232,7 +235,7 @@ def charts_of(texts: dict[str, Sequence[str]], charts: dict[str, tuple[str, str]
     ]
 
 
-def facts_of(results: Any) -> str:
+def facts_of(results: Results[Any]) -> str:
     """Return the size of the data in words.
 
     Examples
@@ -479,7 +482,7 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> PageTable:
     """Return a table of the metrics of a system: for all trials, by condition, and with equal weight of conditions."""
     names = [x for x in metrics_in_words(one.pooled) if x not in _OWN_COUNTS and not x.endswith(CORRECTED)]
 
-    def metrics(found: object) -> list[str]:
+    def metrics(found: OneSystem) -> list[str]:
         known = metrics_in_words(found)
         return [known.get(name, MISSING) for name in names]
 

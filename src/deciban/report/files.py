@@ -29,6 +29,7 @@ from deciban.workflows.reading.units import DEFAULT_FOLDS, HoldOut
 
 if TYPE_CHECKING:
     from deciban.analysis import FusionMetrics, Selection
+    from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.saved import SavedSystem
     from deciban.workflows.model_files import AnyModel
     from deciban.workflows.reading.quality import QualityFiles
@@ -387,7 +388,7 @@ _ABOUT = {"two-class": "two-class", "classes": "multiclass"}
 
 
 def render(
-    results: Any,
+    results: Results[Any],
     *,
     title: str | None = None,
     message_lines: Sequence[str] = (),
@@ -586,7 +587,7 @@ def explore(results: Any, *, title: str | None = None, height: int = 720) -> Exp
     return Exploration(render(one, title=title), height)
 
 
-def shown(result: Any) -> str:
+def shown(result: OneSystem) -> str:
     """Return the table of a result with small plots below it, as HTML.
 
     Parameters

@@ -32,6 +32,9 @@ from deciban.tables.writers import MISSING, count, number, percent, sure, typese
 if TYPE_CHECKING:
     from deciban.analysis.fusion import FusionAnalysis, Loss, SystemWorth
     from deciban.analysis.leaderboard import Leaderboard
+    from deciban.evaluation.multiclass.result import ClassEvaluation
+    from deciban.evaluation.one_system import OneSystem
+    from deciban.evaluation.results import Evaluation
 
 
 MOST = 2_990_000
@@ -504,7 +507,7 @@ def worth_section(page: page_tables.Page) -> dict[str, Any] | None:
     )
     first = _metrics(found.dev[0])
 
-    def cells(one: object) -> list[str]:
+    def cells(one: Any) -> list[str]:
         return [MISSING] * (len(first) + 1) if one is None else [_n_trials(one), *_metrics(one).values()]
 
     from deciban.analysis.fusion import worth_of_systems  # loads all of training
@@ -549,7 +552,7 @@ def _objective_gain(analysis: FusionAnalysis) -> list[str]:
     return [_FUSION["objective"].format(number(own, 5), number(best.penalized_objective, 5), best.name)]
 
 
-def _metrics(one: Any) -> dict[str, str]:
+def _metrics(one: OneSystem) -> dict[str, str]:
     """Return some metrics of an evaluation by their names."""
     is_multiclass = one.kind == "classes"
     shown = _SHOWN_OF_CLASSES if is_multiclass else _SHOWN
@@ -557,5 +560,5 @@ def _metrics(one: Any) -> dict[str, str]:
     return {name: text for name, text in known.items() if is_multiclass or not name.endswith(page_tables.CORRECTED)}
 
 
-def _n_trials(one: Any) -> str:
+def _n_trials(one: Evaluation | ClassEvaluation) -> str:
     return count(float(one.counts.sum()) if one.kind == "classes" else one.n_tar + one.n_non)

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
-from typing import IO, Any, overload
+from typing import IO, TYPE_CHECKING, Any, overload
 
 import pyarrow as pa
 
@@ -22,6 +22,9 @@ from deciban.tables.results import TableConsole
 from deciban.tables.writers import Table, bare
 from deciban.trials.frames import require_library
 from deciban.types import ByValue
+
+if TYPE_CHECKING:
+    from deciban.evaluation.one_system import OneSystem
 
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
 _TEXTS = ("name", "kind", "class", "role", "trials", "part", "by", "condition")
@@ -64,7 +67,7 @@ def frame_of(result: Tabular, by: str = "system") -> Any:
     return arrow_of(result, by).to_pandas()
 
 
-def _rows(one: object, found: Mapping[str, Any], by: str) -> list[dict[str, Any]]:
+def _rows(one: OneSystem, found: Mapping[str, Any], by: str) -> list[dict[str, Any]]:
     if by == "class":
         return _class_rows(one, found)
     return [_scalars(part) for part in (found["operating_points"] if by == "point" else [found])]
@@ -209,14 +212,16 @@ def metric_table(result: Tabular) -> MetricTable:
     return MetricTable(rows)
 
 
-def _row(name: str, condition: str, metric: Metric, key: MetricKey, place: str, value: float, one: Any) -> MetricRow:  # noqa: PLR0917
+def _row(
+    name: str, condition: str, metric: Metric, key: MetricKey, place: str, value: float, one: OneSystem
+) -> MetricRow:
     found = shown_interval(one, key)
     if found is None:
         return MetricRow(name, condition, metric.name, place, value, None, None, None)
     return MetricRow(name, condition, metric.name, place, value, found.low, found.high, found.corrected)
 
 
-def _values(metric: Metric, one: Any, lists: dict[str, Any]) -> Iterator[tuple[MetricKey, str, float]]:
+def _values(metric: Metric, one: OneSystem, lists: dict[str, Any]) -> Iterator[tuple[MetricKey, str, float]]:
     """Yield key, place and value of a metric; `lists` caches the JSON of the system."""
     if metric.per == "system":
         if metric.name.startswith("mean_") or hasattr(one, metric.name):
@@ -251,7 +256,7 @@ def _place_of(entry: Mapping[str, Any]) -> str:
     return first if name == "name" else f"{name} {first:.6g}" if isinstance(first, float) else f"{name} {first}"
 
 
-def _requested_metrics(name: str, condition: str, one: object, found: Mapping[str, Any]) -> Iterator[MetricRow]:
+def _requested_metrics(name: str, condition: str, one: OneSystem, found: Mapping[str, Any]) -> Iterator[MetricRow]:
     """Yield rates at a limit of the other rate, and the EER by other conventions."""
     at = 0
     for where, key in (("fnmr_at_fmr", "fnmr"), ("fmr_at_fnmr", "fmr")):
@@ -319,7 +324,7 @@ _CURVES = {"two-class": ("det", "bayes_error"), "classes": ("class_losses", "c_a
 
 
 def log_to(
-    result: Any, run: Any, *, prefix: str = "", page: bool = True, curves: bool = True, step: int | None = None
+    result: OneSystem, run: Any, *, prefix: str = "", page: bool = True, curves: bool = True, step: int | None = None
 ) -> None:
     """Log metrics, curves and the page of results to a run; see `deciban.Evaluation.log_to`."""
     metrics = logged_metrics(result, prefix)

@@ -18,6 +18,9 @@ from deciban.evaluation.metrics import METRICS, metric_of
 from deciban.evaluation.one_system import OneSystem, WithInterval, has_llrs, with_interval
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, heading_of, with_corrected
 
+if TYPE_CHECKING:
+    from deciban.evaluation.results import Results
+
 if TYPE_CHECKING:  # lists of formats need no metrics
     from deciban.analysis.leaderboard import Leaderboard
     from deciban.core.ranks.operating import ErrorsAt
@@ -201,7 +204,7 @@ def summary_columns(systems: Sequence[OneSystem], *, everything: bool = True) ->
     return columns
 
 
-def _unless_raw(cell: Callable[[Any], str], one: Any) -> str:
+def _unless_raw(cell: Callable[[Any], str], one: OneSystem) -> str:
     return cell(one) if has_llrs(one) else "-"
 
 
@@ -484,7 +487,7 @@ def _count(n: float) -> str:
     return f"{n:,}" if isinstance(n, int) else f"{n:,.6g}"
 
 
-def print_primaries(results: Any, out: Console) -> None:
+def print_primaries(results: Results[Any], out: Console) -> None:
     """Print the primary metric of every system, and its deviations from the protocol.
 
     Parameters
@@ -504,7 +507,7 @@ def print_primaries(results: Any, out: Console) -> None:
     say_all(out, dict.fromkeys(line for one in results.primaries for line in one.remarks), "yellow")
 
 
-def print_worst(results: Any, out: Console) -> None:
+def print_worst(results: Results[Any], out: Console) -> None:
     """Print the most misleading trials of every system.
 
     Parameters

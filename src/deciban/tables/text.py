@@ -89,7 +89,7 @@ _LEAST = 20
 
 
 def print_results(
-    results: Any,
+    results: Results[Any],
     out: Console | None = None,
     *,
     order: Sequence[str] = (),
@@ -235,7 +235,7 @@ _MOST_COUNTS = 3
 """Maximum number of classes with a column of trial counts; with more classes, one column counts all trials."""
 
 
-def print_conditions(results: Any, out: Console, *, everything: bool = True) -> None:
+def print_conditions(results: Results[Any], out: Console, *, everything: bool = True) -> None:
     """Print tables by condition for each system and partition, and the conditions that differ significantly.
 
     Parameters

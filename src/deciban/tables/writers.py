@@ -555,7 +555,7 @@ def typeset(text: str) -> str:
     return text.replace("-", MINUS)
 
 
-def sure(text: str, one: Any, metric: Any) -> str:
+def sure(text: str, one: OneSystem, metric: Any) -> str:
     """Append the interval of a metric to its text, if it has one."""
     return with_interval(text, one, metric, lambda bound: typeset(bound).replace("inf", "∞"))
 

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -193,7 +193,7 @@ class ClassEvaluation(OneSystem):
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     decided: DecidedAt | None = dataclasses.field(default=None, repr=False, compare=False)
 
-    kind: ClassVar[str] = "classes"
+    kind: ClassVar[Literal["classes"]] = "classes"
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS
 
     def __repr__(self) -> str:

@@ -224,7 +224,7 @@ def evaluate_classes(
 
 
 def compare(
-    first: Any,
+    first: Evaluation | ClassEvaluation,
     second: Any = None,
     *others: object,
     names: Sequence[str] | None = None,

@@ -28,6 +28,7 @@ from deciban.workflows.reading import inputs
 from deciban.workflows.reading.inputs import messages_with_ties, opened
 
 if TYPE_CHECKING:
+    from deciban.evaluation.one_system import OneSystem
     from deciban.workflows.evaluate.conditions import Conditions
     from deciban.workflows.evaluate.plans import ProtocolTrials
     from deciban.workflows.reading.units import UnitsOfSource
@@ -129,7 +130,7 @@ def _report_on_batches(source: TrialSource, options: Options, kind: AnyKind, fou
 
 
 def _messages_on_batches(
-    source: TrialSource, options: Options, first: Any, units: UnitsOfSource, n_passes: int
+    source: TrialSource, options: Options, first: OneSystem, units: UnitsOfSource, n_passes: int
 ) -> tuple[Message, ...]:
     """Return the messages about trials that were read in batches, given the evaluation of the first system."""
     often = "once" if n_passes <= 1 else "more than once"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options
 from deciban.workflows.reading import partitions as splitting
 from deciban.workflows.reading.units import UnitsOfSource
+
+if TYPE_CHECKING:
+    from deciban.evaluation.one_system import OneSystem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -389,7 +392,7 @@ class Conditions:
         """True if every trial is a unit that is counted in passes; units in memory are listed."""
         return self.units.units is not None and (self.units.singles is not None or self.units.are_trials)
 
-    def evaluated(self, pooled: Any, options: Options, *, system: int) -> SystemConditions:
+    def evaluated(self, pooled: OneSystem, options: Options, *, system: int) -> SystemConditions:
         """Evaluate a system in all conditions.
 
         Parameters

@@ -25,6 +25,7 @@ from deciban.workflows.options import KindName, MetricOptions, Options
 from deciban.workflows.reading.partitions import Split, SplitColumn, require_apart, split_columns
 
 if TYPE_CHECKING:
+    from deciban.evaluation.one_system import OneSystem
     from deciban.workflows.evaluate.conditions import Conditions
     from deciban.workflows.reading.units import UnitsOfSource
 
@@ -77,7 +78,7 @@ class ProtocolTrials:
             conditions = Conditions.of(split, kind, units, argument="preset")
         return cls(plan, kind, units, conditions, lacking)
 
-    def primary(self, found: Any, options: Options, *, system: int) -> Primary:
+    def primary(self, found: OneSystem, options: Options, *, system: int) -> Primary:
         """Return the primary metric of a system.
 
         Parameters
@@ -135,7 +136,7 @@ class PartsOfScores:
     classes: tuple[str, ...]
     system: int
 
-    def of_clusters(self, found: Any) -> Primary:
+    def of_clusters(self, found: OneSystem) -> Primary:
         """Return the mean C_avg over clusters, each with only its own segments and log-likelihoods.
 
         Raises
@@ -188,7 +189,7 @@ class PartsOfScores:
         trials = self.batch.scores[self.system][rows[:, None], columns], own, None if weight is None else weight[rows]
         return self.kind.evaluate(trials, plan_metrics(self.plan), classes, name=name)
 
-    def of_pairs(self, found: Any) -> Primary:
+    def of_pairs(self, found: OneSystem) -> Primary:
         """Return the mean cost of pairs of classes at prior 0.5, over the pairs with the highest minimum cost."""
         costs = list[tuple[float, float, str]]()
         for i, j in itertools.combinations(range(len(self.classes)), 2):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from deciban._files import PathLike, display_name
 from deciban.errors import InputError, in_lines, option
 from deciban.io.formats import ContentKind
