@@ -54,8 +54,8 @@ Names: TypeAlias = Sequence[str] | None
 Frame: TypeAlias = Any
 """A data frame of pandas, polars or Arrow, or a mapping of columns: none of these packages must be installed."""
 
-OptionValue: TypeAlias = Any
-"""Value of an option that is handed on as it is, to the function that checks it."""
+Raw: TypeAlias = Any
+"""Value of an option as it was given, for the function that checks it."""
 
 DrawingValue: TypeAlias = Any
 """Value of an argument or a property that matplotlib gets as it is."""

@@ -24,7 +24,7 @@ from deciban.evaluation.two_class.summary import DEFAULT_POINTS, TwoClassMetrics
 from deciban.evaluation.uncertainty import Resampling
 from deciban.fusion import LinearFusion, posterior_divergence
 from deciban.models.model import untrained, without_measure_warnings
-from deciban.models.score_model import Fusion
+from deciban.models.score_model import Fusion, ScoreModel
 from deciban.models.sources import read_mapped
 from deciban.trials.sources import Batch, TrialFields, TrialSource, having, ordered, scored_by_all
 from deciban.types import FloatArray, Names, Weights, not_none
@@ -668,6 +668,6 @@ def _silent(prototype: Fusion) -> LinearFusion:
     return model
 
 
-def llrs_of(source: TrialSource, model: object) -> FloatArray:
+def llrs_of(source: TrialSource, model: ScoreModel) -> FloatArray:
     """Return the llrs of a trained model for trials in memory."""
     return np.asarray(read_mapped(model, source.systems, source.partitions[0], TrialFields()).scores[0], np.float64)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from deciban.biometrics.groups import Rates, lowest_threshold, rates_by_unit, subject_ids
 from deciban.core.resampling.intervals import LEVEL, checked_level
@@ -52,7 +52,7 @@ class Cmc:
     def __getitem__(self, place: Any) -> Any:
         return self.rates.value[place]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:  # noqa: FBT001  # NumPy's protocol
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> FloatArray:  # noqa: FBT001  # NumPy's protocol
         return np.array(self.rates.value, dtype=dtype, copy=copy)
 
 
@@ -162,7 +162,7 @@ def _by_subject(scores: Any, codes: IntArray, n_subjects: int) -> Iterator[tuple
         yield rows, block if is_single else np.maximum.reduceat(block, starts, axis=1)
 
 
-def cmc(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike, *, level: float = LEVEL) -> Cmc:
+def cmc(scores: ArrayLike, probe_id: ArrayLike, gallery_id: ArrayLike, *, level: float = LEVEL) -> Cmc:
     """Return the cumulative match characteristic: the share of probes whose subject is among the first candidates.
 
     Parameters
@@ -219,7 +219,7 @@ def _require_mates(found: GallerySearch) -> None:
 
 
 def dir_fpir(
-    scores: Any,
+    scores: ArrayLike,
     probe_id: ArrayLike,
     gallery_id: ArrayLike,
     *,

@@ -16,10 +16,10 @@ from deciban.cli.options import OutputOptions, SectionedCommand, options, print_
 from deciban.cli.parsing import files
 from deciban.cli.running import working
 from deciban.errors import WARNING, Message, one_line
+from deciban.types import Raw, ScoreUnit
 
 if TYPE_CHECKING:
     from deciban.evaluation.saved import Check
-    from deciban.types import ScoreUnit
 
 
 @click.command("check", cls=SectionedCommand)
@@ -213,7 +213,7 @@ _DOUBTFUL = 10.0 * math.log(10.0)
 @click.command("statement", cls=SectionedCommand)
 @options("statement", "tables", "json")
 def statement_command(
-    *, llr: float | None, lr: float | None, log10: bool, output: Path | None, shown: OutputOptions, **given: Any
+    *, llr: float | None, lr: float | None, log10: bool, output: Path | None, shown: OutputOptions, **given: Raw
 ) -> None:
     """State a likelihood ratio in numbers and in words.
 

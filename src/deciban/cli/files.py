@@ -24,10 +24,13 @@ from deciban.cli.options import (
 from deciban.cli.parsing import PARSERS, files
 from deciban.cli.running import working
 from deciban.errors import lines, one_line
+from deciban.types import Raw
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from deciban.decisions import Application
+    from deciban.io.decision_files import CostTable
     from deciban.workflows.deciding import DecidedFiles
     from deciban.workflows.inspection import Inspection
 
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="IN", shell_complete=files)
 @click.argument("target", metavar="OUT", shell_complete=files)
 @options("convert", "reading", "probabilities", "detection", "llrs", "memory", "quiet", "json")
-def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **given: Any) -> None:
+def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **given: Raw) -> None:
     """Convert IN, in any known format, to OUT. Keeps everything that the format of OUT can contain.
 
     \b
@@ -58,7 +61,7 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **g
 @click.command("normalize", cls=SectionedCommand)
 @click.argument("scores", metavar="SCORES", shell_complete=files)
 @options("normalize", "quiet", "json")
-def normalize_command(scores: str, *, output: str, quiet: bool, as_json: bool, **given: Any) -> None:
+def normalize_command(scores: str, *, output: str, quiet: bool, as_json: bool, **given: Raw) -> None:
     """Normalize scores by cohorts: z-norm, t-norm or s-norm, adaptive with --top.
 
     A cohort file contains scores of the enrolled models, or of the test segments, against the segments of a cohort.
@@ -88,7 +91,7 @@ _ANY_UNIT = ("log10", "negate")
 @options("validate", "reading", "memory", "quiet", "json")
 @click.pass_context
 def validate_command(
-    ctx: click.Context, /, submission: str, *, trials: str, quiet: bool, as_json: bool, **given: Any
+    ctx: click.Context, /, submission: str, *, trials: str, quiet: bool, as_json: bool, **given: Raw
 ) -> None:
     """Check that SUBMISSION scores exactly the trials of LIST, each once, in the same order, with finite numbers.
 
@@ -139,7 +142,7 @@ def formats_command(*, shown: OutputOptions) -> None:
 @click.command("inspect", cls=SectionedCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=files)
 @options("reading", "tables", "json")
-def inspect_command(files: tuple[str, ...], *, shown: OutputOptions, **reading: Any) -> None:
+def inspect_command(files: tuple[str, ...], *, shown: OutputOptions, **reading: Raw) -> None:
     """Show what score files and keys contain, how deciban reads them, and what looks wrong."""
     from deciban.io.source import require_one_stream
     from deciban.workflows.inspection import inspect_file
@@ -180,7 +183,7 @@ def summarize_command(
     quiet: bool,
     output: Path,
     as_json: bool,
-    **given: Any,
+    **given: Raw,
 ) -> None:
     """Count the scores of a partition of a data set and write a small summary file, without names.
 
@@ -243,7 +246,7 @@ def decide_command(
     output: str | None,
     quiet: bool,
     as_json: bool,
-    **given: Any,
+    **given: Raw,
 ) -> None:
     """Choose the action with the lowest expected cost for every trial: accept, reject, ask a human, ...
 
@@ -314,7 +317,9 @@ def _prior(text: str | None) -> Any:
     return PARSERS["prior"](text)
 
 
-def _decisions_for_json(table: Any, application: Any, lines: list[str], found: DecidedFiles | None) -> dict[str, Any]:
+def _decisions_for_json(
+    table: CostTable, application: Application, lines: list[str], found: DecidedFiles | None
+) -> dict[str, Any]:
     tally = None if found is None else found.tally
     by_key = None if found is None or found.keyed is None else found.keyed
     return {

@@ -22,6 +22,7 @@ from deciban._files import read_short_text, toml_of
 from deciban._version import __version__
 from deciban.cli.parsing import PARSERS, PictureOptions
 from deciban.errors import FormatError, InputError, Message, one_line, option
+from deciban.types import Raw
 
 if TYPE_CHECKING:
     from deciban.workflows.options import KindName, Options
@@ -143,7 +144,7 @@ def typed_for(other: click.Command, *, without: Iterable[str] = ()) -> tuple[str
     return ("deciban", str(other.name), *arguments, *words)
 
 
-def _option_words(one: click.Option, given: Any) -> list[str]:
+def _option_words(one: click.Option, given: Raw) -> list[str]:
     """Return the words of an option with its values, repeated as typed."""
     name = max(one.opts, key=len)
     if one.is_flag:

@@ -10,12 +10,16 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete, add_completion_class
 
 from deciban._files import atomic_write
+from deciban.types import Raw
+
+if TYPE_CHECKING:
+    from deciban.rules.families import ThresholdRule
 
 METHODS = {
     "affine": "AffineCalibrator",
@@ -101,7 +105,7 @@ def _missing(*more: str) -> Callable[[str], Any]:
     """Return a parser of policies on missing scores; policies in `more` stay text."""
     known = ("error", "drop", *(one for one in more if "=" not in one))
 
-    def parse(text: str) -> Any:
+    def parse(text: str) -> Raw:
         word, _, value = text.partition("=")
         if word == "fill":
             return float(value)
@@ -178,7 +182,7 @@ def _held_out(text: str) -> dict[str, Any]:
     return {"cross_validate": by, **({"n_folds": int(number)} if number else {})}
 
 
-def parse_quality(given: Sequence[str]) -> Any:
+def parse_quality(given: Sequence[str]) -> str | dict[str, str]:
     """Parse ``FILE`` or several ``SIDE=FILE`` into files of quality measures."""
     from deciban.fusion.quality_measures import QUALITY_SIDES
 
@@ -195,7 +199,7 @@ def parse_quality(given: Sequence[str]) -> Any:
     return sides
 
 
-def parse_measures(given: Sequence[str]) -> Any:
+def parse_measures(given: Sequence[str]) -> list[str] | dict[str, list[str]]:
     """Parse ``NAME,NAME`` or several ``SIDE=NAME,NAME`` into names of quality measures."""
     from deciban.fusion.quality_measures import QUALITY_SIDES
 
@@ -223,7 +227,7 @@ def parse_names(given: Sequence[str]) -> list[str] | dict[str, str]:
     return named
 
 
-def _read_rule(path: str) -> Any:
+def _read_rule(path: str) -> ThresholdRule:
     from deciban.io.decision_files import read_rule
 
     return read_rule(path)

@@ -20,6 +20,7 @@ from deciban.cli.options import (
 )
 from deciban.cli.parsing import PictureOptions, files
 from deciban.cli.running import working
+from deciban.types import Raw
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 @joining_options(missing="missing-of-comparisons", more=("units", "uncertainty"))
 @options("comparison", "rule", "spoofing", "tables", "json")
 def compare_command(
-    scores: tuple[str, ...], *, key: str | None, asked: JoiningOptions, quiet: bool, shown: OutputOptions, **given: Any
+    scores: tuple[str, ...], *, key: str | None, asked: JoiningOptions, quiet: bool, shown: OutputOptions, **given: Raw
 ) -> None:
     """Compare systems on the trials that all of them scored, with confidence intervals.
 
@@ -95,7 +96,7 @@ def plan_command(
     shown: OutputOptions,
     metric: str | None,
     picture: PictureOptions,
-    **goal: Any,
+    **goal: Raw,
 ) -> None:
     """Compute from a pilot how many speakers and trials an evaluation needs (sample-size planning).
 

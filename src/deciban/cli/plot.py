@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 
@@ -13,6 +13,10 @@ from deciban import plots
 from deciban.cli.options import JoiningOptions, SectionedCommand, joining_options, options, print_json, print_messages
 from deciban.cli.parsing import PARSERS, PictureOptions, files
 from deciban.cli.running import working
+
+if TYPE_CHECKING:
+    from deciban.workflows.inputs import Opened
+    from deciban.workflows.options import Options
 
 
 def _typed(kinds: Sequence[str]) -> tuple[str, ...]:
@@ -138,7 +142,7 @@ class PlotRequest:
                 "model. See fusion-weights and calibration-map."
             )
         said["drawn"] = {"level": level, "parameters": [asdict(one) for one in parameter_intervals(model, level=level)]}
-        what: Any = self.own["parameter"] or "offset"
+        what: Literal["offset", "scale"] = self.own["parameter"] or "offset"
         return lambda: plots.class_parameters(model, what=what, level=level), said, ()
 
     def _of_rules(self) -> Addable:
@@ -159,7 +163,7 @@ class PlotRequest:
         about = self.asked.options_for(files).with_metrics(**self.metrics)
         return files, about, self._read_as(files, about, self.key) | {"model": [self.own["model"]]}
 
-    def _read_as(self, files: Any, about: Any, key: str | None) -> dict[str, Any]:
+    def _read_as(self, files: Opened, about: Options, key: str | None) -> dict[str, Any]:
         return {"scores": files.score_paths, "key": [key], "units": list(about.how_sure.files)}
 
     def _of_comparison(self) -> Addable:

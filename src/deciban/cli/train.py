@@ -27,9 +27,11 @@ from deciban.cli.options import (
 from deciban.cli.parsing import METHODS, files
 from deciban.cli.running import working
 from deciban.errors import as_objects
+from deciban.types import Progress, Raw
 
 if TYPE_CHECKING:
     from deciban._files import PathLike
+    from deciban.evaluation.one_system import Jsonable
     from deciban.io.source import TwoFiles
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import Trained
@@ -160,7 +162,7 @@ class TrainingRequest:
         refuse_overwriting(outputs, read)
 
     def show(
-        self, done: Any, messages: Sequence[object], options: Options, print_tables: Callable[[Any, Any], None]
+        self, done: Jsonable, messages: Sequence[object], options: Options, print_tables: Callable[[Any, Any], None]
     ) -> None:
         """Print the messages, and the result as tables or JSON."""
         from deciban.io.writing import target_name
@@ -220,7 +222,7 @@ def train(request: TrainingRequest, asked: JoiningOptions, model_of: Callable[[O
     request.show(done, messages, options, tables.print_trained)
 
 
-def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_step: Any) -> list[object]:
+def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_step: Progress) -> list[object]:
     from deciban.workflows import apply_files
 
     if request.llrs is None:
@@ -248,7 +250,7 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
 @options("apply", "by-order", "missing-of-files", "duplicates", "kind-of-scores", "classes", "reading")
 @options("probabilities", "memory", "quiet", "interval", "llrs", "json")
 def apply_command(
-    model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **given: Any
+    model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **given: Raw
 ) -> None:
     """Apply a trained model: replace scores by calibrated log-likelihood ratios.
 
@@ -335,7 +337,7 @@ def calibrate_command(
 @joining_options(missing="missing-or-subset", metrics="training", more=("units", "uncertainty", "scale"))
 @options("interval", "offsets", "llrs", "tables", "json")
 def fuse_command(
-    scores: tuple[str, ...], *, key: str | None, asked: JoiningOptions, apply_to: tuple[str, ...], **given: Any
+    scores: tuple[str, ...], *, key: str | None, asked: JoiningOptions, apply_to: tuple[str, ...], **given: Raw
 ) -> None:
     """Train a fusion of several systems: a weighted sum of their SCORES that is a calibrated log-likelihood ratio.
 

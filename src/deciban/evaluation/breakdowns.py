@@ -39,7 +39,7 @@ class Condition:
     name: str
     values: Mapping[str, str | None]
     trials: Mapping[str, int | float]
-    found: Any = None
+    found: OneSystem | None = None
 
     @property
     def lacking(self) -> tuple[str, ...]:

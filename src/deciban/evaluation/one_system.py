@@ -29,7 +29,7 @@ from deciban.evaluation.metrics import (
     name_of,
 )
 from deciban.evaluation.uncertainty import MetricKey, Uncertainty, no_units
-from deciban.types import ByValue, FloatArray
+from deciban.types import ByValue, FloatArray, Frame
 
 SCHEMA = 2
 """Version of the JSON layout; it changes if a name or a meaning changes."""
@@ -201,7 +201,7 @@ class Tabular(ABC):
         """
         return self.table("latex", all_classes=all_classes)
 
-    def to_arrow(self, by: By = "system") -> Any:
+    def to_arrow(self, by: By = "system") -> Frame:
         """Return the metrics as an Arrow table.
 
         Parameters
@@ -229,7 +229,7 @@ class Tabular(ABC):
         """
         return registered("views", "arrow")(self, by)
 
-    def to_frame(self, by: By = "system") -> Any:
+    def to_frame(self, by: By = "system") -> Frame:
         """Return the metrics as a pandas data frame; see `to_arrow`.
 
         Parameters

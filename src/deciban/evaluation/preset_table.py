@@ -10,18 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from deciban._files import read_short_text, toml_of
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.intervals import Interval
 from deciban.errors import FormatError, InputError, some_of
-from deciban.evaluation.one_system import as_object, plain, shown_interval, with_interval
+from deciban.evaluation.one_system import OneSystem, as_object, plain, shown_interval, with_interval
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.metrics.scores import EER_CONVENTIONS
-
-if TYPE_CHECKING:
-    from deciban.evaluation.one_system import OneSystem
 
 PresetLike: TypeAlias = "Preset | str | os.PathLike[str]"
 """A protocol, its name, or the path of its file."""
@@ -377,7 +374,7 @@ class PresetMetric:
     """
 
     value: float
-    of: Any = None
+    of: OneSystem | None = None
     name: MetricKey = ""
 
     @property

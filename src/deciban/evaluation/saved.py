@@ -23,6 +23,7 @@ from deciban.metrics.costs import REGISTERED
 
 if TYPE_CHECKING:
     from deciban.evaluation.one_system import OneSystem
+    from deciban.evaluation.uncertainty import MetricKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,7 +450,7 @@ def differences(new: Any, old: SavedSystem) -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def _bounds(new: OneSystem, key: Any, value: float, before: SavedMetric) -> tuple[float, float] | None:
+def _bounds(new: OneSystem, key: MetricKey, value: float, before: SavedMetric) -> tuple[float, float] | None:
     try:
         now = new.interval(key)
     except (InputError, KeyError):

@@ -289,7 +289,7 @@ class Pairs:
         rows_of = [leads.values[:, own] for own in places]
         for i, j in self._portions():
             if len(i) == 1:
-                least: Any = scores_of(self.sides(int(i[0]), int(j[0]))).min_cllr()
+                least: float | FloatArray = scores_of(self.sides(int(i[0]), int(j[0]))).min_cllr()
             else:
                 tar = np.concatenate([rows_of[own][other] for own, other in zip(i.tolist(), j.tolist(), strict=True)])
                 non = np.concatenate([rows_of[other][own] for own, other in zip(i.tolist(), j.tolist(), strict=True)])

@@ -28,7 +28,7 @@ from deciban.evaluation.bands import Band
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.plots import files
 from deciban.plots.colors import system_colors
-from deciban.types import FloatArray
+from deciban.types import DrawingValue, FloatArray
 
 # Okabe and Ito's colours for all kinds of colour vision, without their black (reference lines) and their yellow
 # (too light for lines on white), then three of Paul Tol's.
@@ -281,7 +281,7 @@ class Canvas:
             self.ax.grid(visible=True, color="0.9", linewidth=0.6)
             self.ax.set_axisbelow(True)
 
-    def explain(self, label: str, **style: Any) -> bool:
+    def explain(self, label: str, **style: DrawingValue) -> bool:
         """Add a legend entry for a style; return whether it is new on this Axes."""
         if any(line.get_label() == label for line in self.ax.lines if isinstance(line, Explanation)):
             return False
@@ -476,7 +476,7 @@ class Drawing(Canvas):
         As in `Canvas`.
     """
 
-    def __init__(self, result: Drawable, ax: Axes | None, line_kw: Style, **how: Any) -> None:
+    def __init__(self, result: Drawable, ax: Axes | None, line_kw: Style, **how: DrawingValue) -> None:
         evaluations = systems_of(result, Evaluation)
         super().__init__([one.name for one in evaluations], ax, line_kw, **how)
         self.systems = [System(mark.main, one) for mark, one in zip(self.marks, evaluations, strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,6 +25,9 @@ from deciban.plots.curves import BEFORE, REFERENCE, draw_reference, top_of, writ
 from deciban.plots.files import NAME_WIDTH, families_for, legend_above, letters, line_width, panels_of, paper, readable
 from deciban.plots.matrices import ClassDrawable, brief, class_systems_of, one_system, systems_before
 from deciban.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.typing import ColorType
 
 _NAME_SIZE, _NUMBER_SIZE = 9.0, 7.0
 _HEADROOM, _LIMITS = 1.4, (0.02, 0.7)
@@ -252,7 +255,7 @@ def _explain_bars(canvas: Canvas) -> None:
         canvas.explain("without scores (llr 0)", **REFERENCE)
 
 
-def pale(color: Any) -> tuple[float, ...]:
+def pale(color: ColorType) -> tuple[float, ...]:
     """Return the colour mixed with white."""
     return tuple(1.0 - _PALE * (1.0 - part) for part in to_rgb(color))
 

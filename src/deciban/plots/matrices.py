@@ -547,7 +547,7 @@ def condition_map(
         for one, part in zip(systems, parts, strict=True)
     ]
     cells = [(one, chosen[0]) for one in found] if several else [(found[0], one) for one in chosen]
-    values = np.array([[np.nan if c[k] is None else c[k].value(f) for c, f in cells] for k in range(len(rows))])
+    values = np.array([[np.nan if (one := c[k]) is None else one.value(f) for c, f in cells] for k in range(len(rows))])
     tops = [largest(values if several else values[:, k], 1.0) for k in range(len(columns))]
     grid = CellGrid(rows, columns, ax, n_scales=int(several))
     empty = np.isnan(values)

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,7 +21,7 @@ from deciban.plots.axes import GREY, HALO, Canvas, Style
 from deciban.plots.colors import system_colors
 from deciban.plots.files import NAME_WIDTH, families_for, letters, readable, shortened
 from deciban.plots.matrices import one_system
-from deciban.types import FloatArray, IntArray, ScoreArray
+from deciban.types import DrawingValue, FloatArray, IntArray, ScoreArray
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
 """Corners of the triangle: certainty of class 0, 1, 2."""
@@ -223,7 +222,7 @@ def _frame(canvas: Canvas, named: Sequence[str]) -> None:
         _outside(ax, _CORNERS[k], _CORNERS[k] - middle, named[k], 9, color=color, fontproperties=fonts, weight="bold")
 
 
-def _outside(ax: Axes, at: FloatArray, outward: FloatArray, text: str, distance: float, **style: Any) -> None:
+def _outside(ax: Axes, at: FloatArray, outward: FloatArray, text: str, distance: float, **style: DrawingValue) -> None:
     """Write next to the triangle, ``distance`` points away from it."""
     x, y = outward / np.hypot(*outward)
     sideways = "center" if abs(x) < 0.3 else "left" if x > 0 else "right"

@@ -13,7 +13,7 @@ from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.core.resampling.units import FEW_UNITS
 from deciban.errors import amount, counted, option, some_of, topic_of
-from deciban.evaluation.one_system import advice_before_calibration, has_llrs, shown_interval
+from deciban.evaluation.one_system import OneSystem, advice_before_calibration, has_llrs, shown_interval
 from deciban.evaluation.two_class.evaluate import prior_name
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.tables.writers import count, number, percent, sure
@@ -21,7 +21,6 @@ from deciban.types import Axis
 
 if TYPE_CHECKING:
     from deciban.evaluation import ClassEvaluation, Evaluation
-    from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import AffineCalibration
 
 _SHOWN = 3

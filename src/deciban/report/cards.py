@@ -26,9 +26,9 @@ from deciban.analysis.differences import significant_differences
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError, names_apart, option
 from deciban.evaluation.breakdowns import ByConditions, SystemConditions
-from deciban.evaluation.one_system import shown_interval
+from deciban.evaluation.one_system import OneSystem, shown_interval
 from deciban.evaluation.preset_table import Primary
-from deciban.evaluation.results import Results
+from deciban.evaluation.results import Evaluation, Results
 from deciban.report.answers import APART, CALIBRATED, FAILS, Answer, verdict
 from deciban.report.tables import BEFORE, CORRECTED, capitalize_first, metrics_in_words
 from deciban.tables.error_rates import field_tables, spoofing_tables
@@ -37,8 +37,6 @@ from deciban.tables.writers import MINUS, MISSING, Table, count, number, percent
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
-    from deciban.evaluation.one_system import OneSystem
-    from deciban.evaluation.results import Evaluation
     from deciban.evaluation.saved import SavedSystem
     from deciban.evaluation.spoofing import SpoofingResults
 

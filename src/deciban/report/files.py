@@ -392,9 +392,9 @@ def render(
     *,
     title: str | None = None,
     message_lines: Sequence[str] = (),
-    train: Any = None,
-    before: Any = None,
-    train_before: Any = None,
+    train: Results[Any] | None = None,
+    before: Results[Any] | None = None,
+    train_before: Results[Any] | None = None,
     model: Model | None = None,
     metrics: FusionMetrics | None = None,
     selection: Selection | None = None,
@@ -545,7 +545,7 @@ class Exploration:
             f'style="width: 100%; height: {self.height}px; border: 1px solid #bbb"></iframe>'
         )
 
-    def save(self, path: Any) -> None:
+    def save(self, path: PathLike) -> None:
         """Write the page to a file atomically.
 
         Parameters

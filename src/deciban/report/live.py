@@ -28,7 +28,7 @@ from deciban.plots.colors import MOST_WITH_BANDS
 from deciban.report.cards import MOST_CARDS, about_differences, forest_of
 from deciban.report.tables import TEXTS, Page, capitalize_first
 from deciban.tables.writers import MINUS
-from deciban.types import FloatArray, IntArray, not_none
+from deciban.types import AnyArray, FloatArray, IntArray, not_none
 
 EXACT_ROOM = 500_000
 """Characters for the steps of errors of all systems."""
@@ -88,7 +88,7 @@ def _steps(steps: ErrorSteps) -> dict[str, Any]:
     return {**found, "first": float(steps.thresholds[0]), "width": float(steps.thresholds[1] - steps.thresholds[0])}
 
 
-def _changes(counts: Any) -> list[Any]:
+def _changes(counts: AnyArray) -> list[Any]:
     """Return changes between places; sums of weights have twelve digits."""
     changes = np.diff(counts)
     return changes.tolist() if changes.dtype.kind == "i" else short(changes, 12)
@@ -450,7 +450,7 @@ def short(values: FloatArray, digits: int = 5) -> list[float | None]:
 def _curves(one: Evaluation, grid: FloatArray, n_places: int, *, has_bands: bool, is_few: bool) -> dict[str, Any]:
     curves, rates, found = one.curves, ndtr(np.linspace(-5.0, 5.0, n_places)), dict[str, Any]()
 
-    def band(name: str, values: FloatArray, at: Any = slice(None)) -> list[list[float | None]] | None:
+    def band(name: str, values: FloatArray, at: slice | IntArray = slice(None)) -> list[list[float | None]] | None:
         ends = band_of(one, name, values) if has_bands else None
         return None if ends is None else [short(end[at], 4) for end in ends]
 
@@ -493,7 +493,7 @@ def _spread(n: int, most: int) -> IntArray:
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
 
 
-def _kept(p_fa: FloatArray, p_miss: FloatArray, rates: FloatArray) -> Any:
+def _kept(p_fa: FloatArray, p_miss: FloatArray, rates: FloatArray) -> IntArray:
     """Return indices of the points of a curve that can be distinguished on probit axes."""
     last = len(p_fa) - 1
     at = np.concatenate((np.searchsorted(p_miss, rates), last + 1 - np.searchsorted(p_fa[::-1], rates), [0, last]))

@@ -29,7 +29,7 @@ from deciban.report.page import (
 )
 from deciban.report.tables import MULTICLASS, Page, costs_of_classes, metrics_of_classes, side_by_side
 from deciban.tables.writers import count, number
-from deciban.types import IntArray
+from deciban.types import AnyArray, IntArray
 
 _ROOM_OF_CURVES, _ROOM_OF_MATRICES, _MOST_POINTS, _STEP = 400_000, 500_000, 71, 2
 """Characters for the curves of all classes, and for matrices that only charts show; points of a curve; and the step
@@ -303,7 +303,7 @@ def _sample(one: ClassEvaluation, n_systems: int) -> dict[str, Any] | None:
     return {"loglik": [float(f"{x:.2f}") + 0.0 for x in below.ravel().tolist()], "label": label[rows].tolist()}
 
 
-def _numbers(values: Any) -> list[list[float | None]]:
+def _numbers(values: AnyArray) -> list[list[float | None]]:
     return [[None if finite(x) is None else float(f"{x:.7g}") for x in row] for row in values.tolist()]
 
 

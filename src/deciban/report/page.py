@@ -28,6 +28,7 @@ from deciban.report.scripts import chart_style, picture, policy, scripts_for, st
 from deciban.report.tables import date_written
 from deciban.tables.text import leads_with_rates
 from deciban.tables.writers import MISSING, count, number, percent, sure, typeset
+from deciban.types import Axis
 
 if TYPE_CHECKING:
     from deciban.analysis.fusion import FusionAnalysis, Loss, SystemWorth
@@ -111,7 +112,7 @@ def filled(
     results, train, model = page.results, page.train, page.model
     scripts = scripts_for(known)
     answers = [(one, color, in_words(one, with_calibration=not leads_with_rates(results))) for one, color in systems]
-    axis: Any = getattr(results.systems[0], "axis", "nats")
+    axis: Axis = getattr(results.systems[0], "axis", "nats")
     tables_of_worst = [
         (
             one.system,

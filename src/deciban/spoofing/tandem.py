@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
-from deciban.types import FloatArray, ScoreArray
+from deciban.types import FloatArray, IntArray, ScoreArray
 
 Edition: TypeAlias = Literal["2019", "2021"]
 """Form of the t-DCF: ASV-constrained (ASVspoof 2019), or with the errors of the verifier as a lower limit (2021)."""
@@ -494,7 +494,7 @@ def t_eer_path(
     (hit, fa, fa_spoof, at_asv), (passed, passed_spoof, at_cm) = _accepted(tar, non, asv_spoof, bona, cm_spoof)
     places = np.arange(len(at_cm))
 
-    def rates(k: Any, j: Any) -> tuple[FloatArray, FloatArray]:
+    def rates(k: int | IntArray | slice, j: int | IntArray | slice) -> tuple[FloatArray, FloatArray]:
         return 1.0 - passed[j] * hit[k], (1.0 - share) * passed[j] * fa[k] + share * passed_spoof[j] * fa_spoof[k]
 
     miss, wrong = rates(0, places)

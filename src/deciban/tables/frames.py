@@ -16,15 +16,17 @@ import pyarrow as pa
 
 from deciban.errors import InputError, one_line
 from deciban.evaluation.metrics import METRICS, Metric
-from deciban.evaluation.one_system import Tabular, shown_interval
+from deciban.evaluation.one_system import OneSystem, Tabular, shown_interval
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.tables.results import TableConsole
 from deciban.tables.writers import Table, bare
 from deciban.trials.frames import require_library
-from deciban.types import ByValue
+from deciban.types import ByValue, Frame
 
 if TYPE_CHECKING:
-    from deciban.evaluation.one_system import OneSystem
+    from openpyxl.worksheet.worksheet import Worksheet
+
+    from deciban.evaluation.multiclass.result import ClassEvaluation
 
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
 _TEXTS = ("name", "kind", "class", "role", "trials", "part", "by", "condition")
@@ -55,7 +57,7 @@ def arrow_of(result: Tabular, by: str = "system") -> pa.Table:
     return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
 
 
-def frame_of(result: Tabular, by: str = "system") -> Any:
+def frame_of(result: Tabular, by: str = "system") -> Frame:
     """Return a pandas data frame of metrics; see `deciban.evaluation.Results.to_frame`.
 
     Raises
@@ -175,7 +177,7 @@ class MetricTable(Sequence[MetricRow]):
         schema = pa.schema([(name, pa.string()) for name in texts] + [(name, pa.float64()) for name in numbers])
         return pa.Table.from_pylist([asdict(row) for row in self.rows], schema=schema)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Return the rows as a pandas data frame.
 
         Raises
@@ -212,7 +214,7 @@ def metric_table(result: Tabular) -> MetricTable:
     return MetricTable(rows)
 
 
-def _row(
+def _row(  # noqa: PLR0917
     name: str, condition: str, metric: Metric, key: MetricKey, place: str, value: float, one: OneSystem
 ) -> MetricRow:
     found = shown_interval(one, key)
@@ -270,7 +272,7 @@ def _requested_metrics(name: str, condition: str, one: OneSystem, found: Mapping
         yield _row(name, condition, metric, ("eer_conventions", convention), convention, float(value), one)
 
 
-def _class_metrics(name: str, condition: str, one: Any) -> Iterator[MetricRow]:
+def _class_metrics(name: str, condition: str, one: ClassEvaluation) -> Iterator[MetricRow]:
     """Yield error rate and detection metrics of each class."""
     for k, target in enumerate(getattr(one, "classes", ())):
         rate = Metric("class_error_rate", "error rate", in_percent=True)
@@ -458,7 +460,7 @@ def _as_number(text: str) -> str | float:
     return float(text) if _NUMBER.fullmatch(text) else text
 
 
-def _fill(sheet: Any, headings: Sequence[str], rows: Sequence[Sequence[Any]], below: Sequence[str] = ()) -> None:
+def _fill(sheet: Worksheet, headings: Sequence[str], rows: Sequence[Sequence[Any]], below: Sequence[str] = ()) -> None:
     """Write headings, rows and lines below them; text is never a formula."""
     from openpyxl.styles import Font
     from openpyxl.utils import get_column_letter

@@ -17,9 +17,11 @@ from deciban.evaluation.breakdowns import headings_of, rows_of
 from deciban.evaluation.metrics import METRICS, metric_of
 from deciban.evaluation.one_system import OneSystem, WithInterval, has_llrs, with_interval
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, heading_of, with_corrected
+from deciban.types import Axis, Raw
 
 if TYPE_CHECKING:
     from deciban.evaluation.results import Results
+    from deciban.evaluation.saved import SavedSystem
 
 if TYPE_CHECKING:  # lists of formats need no metrics
     from deciban.analysis.leaderboard import Leaderboard
@@ -73,7 +75,7 @@ class TableConsole(Console):
     ends the command.
     """
 
-    def __init__(self, style: str = "plain", **how: Any) -> None:
+    def __init__(self, style: str = "plain", **how: Raw) -> None:
         super().__init__(highlight=False, **how)
         self.writer = WRITERS.get(style)
         self._printed: bool | None = None  # whether the last output was a table
@@ -473,7 +475,7 @@ def _costs_of(systems: Sequence[Any]) -> Any:
     return table(headings, rows, n_left=2, caption=captioned(words, systems)) if rows else None
 
 
-def _actions_of(one: DecisionEvaluation) -> Any:
+def _actions_of(one: DecisionEvaluation) -> Table:
     """Return a table with the count of each action for each true class."""
     rows = [
         (action, *(f"{_count(n)} ({percent(share)})" for n, share in zip(own, shares, strict=True)))
@@ -518,7 +520,7 @@ def print_worst(results: Results[Any], out: Console) -> None:
     for one in results.worst:
         out.print("")
         say(out, f"most misleading trials of {one.system}: least evidence for their class", "bold")
-        axis: Any = getattr(results.systems[0], "axis", "nats")
+        axis: Axis = getattr(results.systems[0], "axis", "nats")
         headings = headings_of(one, results.classes, axis)
         rows = rows_of(one, results.classes, number, axis)
         words = "llr of the class against the others in nats" if results.classes else "llr in nats"
@@ -532,7 +534,7 @@ def leaderboard_table(board: Leaderboard) -> Table:
     from deciban.core.resampling.intervals import Interval
     from deciban.evaluation.one_system import bounds_in_words
 
-    def cell(name: str, system: Any) -> str:
+    def cell(name: str, system: SavedSystem) -> str:
         found, how = value_of(system, name), metric_of(name.partition("@")[0])
         if found is None:
             return "-"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -372,7 +372,7 @@ def as_csv(table: Table) -> str:
     out.writelines(f"# {line}\n" for line in table.caption.splitlines())
     for cells in (found.headings, *map(found.cells, found.rows)):
         has_mark = "#" in "".join(cells)  # readers of comments could drop the rest of the row
-        quoting: Any = csv.QUOTE_ALL if has_mark else csv.QUOTE_MINIMAL
+        quoting: Literal[0, 1] = csv.QUOTE_ALL if has_mark else csv.QUOTE_MINIMAL
         csv.writer(out, lineterminator="\n", quoting=quoting).writerow(cells)
     return out.getvalue()
 
@@ -555,7 +555,7 @@ def typeset(text: str) -> str:
     return text.replace("-", MINUS)
 
 
-def sure(text: str, one: OneSystem, metric: Any) -> str:
+def sure(text: str, one: OneSystem, metric: MetricKey) -> str:
     """Append the interval of a metric to its text, if it has one."""
     return with_interval(text, one, metric, lambda bound: typeset(bound).replace("inf", "∞"))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -23,10 +23,14 @@ from deciban.models.score_model import ARGUMENTS, ScoreModel
 from deciban.models.sources import AvailableSystems, mapped, naming_rows, scored_by
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, counting, found_in, having, ordered
+from deciban.trials.speakers import BatchUnits
 from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import KindName, Options, RenamedSystems, known_by
 from deciban.workflows.reading.units import HoldOut, UnitsOfSource, groups_of, pairs_of
+
+if TYPE_CHECKING:
+    from deciban.core.resampling.units import TrialUnits
 
 
 def _digits(model: ScoreModel, batch: Batch) -> AnyArray | None:
@@ -518,7 +522,7 @@ def fit_source(model: ScoreModel, source: TrialSource, options: Options, units: 
         Units for the uncertainty of training.
     """
     with _running(source, options) as (engine, memory), without_measure_warnings(), without_error_warnings():
-        own: Any = None
+        own: TrialUnits | BatchUnits | None = None
         if units is not None and engine is None:
             own = source.held_units
         elif units is not None and engine is not None:

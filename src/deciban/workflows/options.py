@@ -6,7 +6,7 @@ import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -26,8 +26,11 @@ from deciban.memory import allowed_memory, give_back_at_once, memory_for_trials,
 from deciban.trials import IdMap
 from deciban.trials.joining import IdsLike, Renaming
 from deciban.trials.sources import Engine
-from deciban.types import Axis, ScoreUnit
+from deciban.types import Axis, Raw, ScoreUnit
 from deciban.workflows.reading.partitions import Split
+
+if TYPE_CHECKING:
+    from deciban.rules.families import ThresholdRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +189,7 @@ class Scale:
         """Memory for trials in bytes: the limit minus the memory for Python and its libraries."""
         return memory_for_trials(self.memory)
 
-    def require_room(self, what: str, scores: Sequence[Any], key: object = None, *, way: str = "") -> None:
+    def require_room(self, what: str, scores: Sequence[Any], key: PathLike | None = None, *, way: str = "") -> None:
         """Refuse files that must be read as a whole, if they do not fit in the given memory.
 
         Raises
@@ -539,7 +542,7 @@ class MetricOptions:
     at_thresholds: Mapping[str, float] | None = None
     posteriors_at: float | Sequence[float] | None = None
     axis: Axis | None = None
-    rule: Any = None
+    rule: ThresholdRule | None = None
     prior: Prior | None = None
     p_target: float | Sequence[float] | None = None
     p_out_of_set: float | None = None
@@ -646,7 +649,7 @@ class Options:
         """Return options for other trials of systems with new names."""
         return self if known is None else replace(self, reading=replace(self.reading, names=known))
 
-    def with_metrics(self, **metrics: Any) -> Options:
+    def with_metrics(self, **metrics: Raw) -> Options:
         """Return options with more requested metrics; None, False and empty values are ignored."""
         given = {name: value for name, value in metrics.items() if value not in (None, False, ())}
         every = given if self.plan is None else with_metrics_of(self.plan, given)  # metrics of the protocol stay

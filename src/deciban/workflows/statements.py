@@ -389,7 +389,7 @@ def statement(
     return Statement(limited, value, (given[0], given[1]), ends, found, limits, about, of_case)
 
 
-def _in_nats(value: Any, name: str, unit: ScoreUnit) -> float:
+def _in_nats(value: float, name: str, unit: ScoreUnit) -> float:
     try:
         found = math.log(float(value)) if unit == "lr" else float(value) * (math.log(10.0) if unit == "log10" else 1.0)
     except (TypeError, ValueError):

@@ -28,7 +28,7 @@ from deciban.evaluation.uncertainty import Resampling
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.analysis import confusion_of, rates_of
 from deciban.multiclass.tables import Grouping, ScoredClasses, mixed
-from deciban.types import Additive, CountArray, FloatArray, IntArray, Names, Units, Weights
+from deciban.types import Additive, CountArray, FloatArray, IntArray, Names, Raw, Units, Weights
 
 
 def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
@@ -475,7 +475,7 @@ def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:
 
 
 def evaluate_groups(
-    loglik: ArrayLike, label: ArrayLike, groups: Groups, *, classes: Sequence[str], **asked: Any
+    loglik: ArrayLike, label: ArrayLike, groups: Groups, *, classes: Sequence[str], **asked: Raw
 ) -> ClassEvaluation:
     """Evaluate how well the scores of classes distinguish groups of classes (paper 001 section 2.2).
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 from scipy.special import expit, logit
 
 from deciban._validate import arrays as _validate
@@ -558,7 +558,7 @@ class DecidedAt(ByValue):
         return np.asarray((priors * means).sum(axis=1))
 
 
-def _total(counts: CountArray) -> Any:
+def _total(counts: CountArray) -> DTypeLike:
     """Return the type for sums of counts, which are stored in smaller types."""
     return counts.dtype if counts.dtype.kind == "f" else np.int64
 

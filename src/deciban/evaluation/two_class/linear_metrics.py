@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logit
@@ -24,7 +24,7 @@ from deciban.metrics.costs import own_costs
 from deciban.types import CountArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
-    from deciban.evaluation.results import Evaluation
+    from deciban.evaluation.results import Evaluation, PointResult
     from deciban.evaluation.two_class.summary import Summary
     from deciban.rules.families import ThresholdRule
 
@@ -139,10 +139,10 @@ class MetricsOfEvaluation:
     def _rate(self, name: MetricKey, value: float, costs: FloatArray, kind: int) -> LinearMetric:
         return LinearMetric(name, value, costs, "logit", limits=(0.0, 1.0), sums=(ClassRate(kind, 1.0, value),))
 
-    def _both_rates(self, miss: str, false_alarm: str, k: int, errors: Any, threshold: float) -> Iterator[LinearMetric]:
+    def _both_rates(self, miss: str, false_alarm: str, k: int, at: PointResult | ErrorsAt) -> Iterator[LinearMetric]:
         """Yield the miss rate and the false-alarm rate at a fixed threshold."""
-        yield self._rate((miss, k), errors.p_miss, self.costs.rates(threshold, 1.0, 0.0), 0)
-        yield self._rate((false_alarm, k), errors.p_fa, self.costs.rates(threshold, 0.0, 1.0), 1)
+        yield self._rate((miss, k), at.p_miss, self.costs.rates(at.threshold, 1.0, 0.0), 0)
+        yield self._rate((false_alarm, k), at.p_fa, self.costs.rates(at.threshold, 0.0, 1.0), 1)
 
     def _ranks(self) -> Iterator[LinearMetric]:
         found, total, half = self.found, float(self.summary.n_non), (0.0, 0.5)
@@ -211,7 +211,7 @@ class MetricsOfEvaluation:
             least = partial(BestDecisions.dcf, log_odds=log_odds)
             yield LinearMetric(("act_dcf", k), point.act_dcf, act[-1], "log", sums=fixed)
             yield LinearMetric(("min_dcf", k), point.min_dcf, 0.0, "logit", None, least, (0.0, 1.0), sums=best)
-            yield from self._both_rates("p_miss", "p_fa", k, point, point.threshold)
+            yield from self._both_rates("p_miss", "p_fa", k, point)
         fixed, best = (tuple(sums[name]) for name in ("act_dcf", "min_dcf"))
         yield LinearMetric("mean_act_dcf", self.found.mean_act_dcf, np.mean(act, axis=0), "log", sums=fixed)
         mean = LinearMetric("mean_min_dcf", self.found.mean_min_dcf, 0.0, "logit", limits=(0.0, 1.0), sums=best)
@@ -247,8 +247,7 @@ class MetricsOfEvaluation:
                 ("rates_at", k), limited.rate, place, "logit", limits=(0.0, 1.0), sums=sums, limited=limit
             )
         for k, at_threshold in enumerate(asked.at_thresholds):
-            threshold, errors = at_threshold.errors.threshold, at_threshold.errors
-            yield from self._both_rates("at_thresholds_p_miss", "at_thresholds_p_fa", k, errors, threshold)
+            yield from self._both_rates("at_thresholds_p_miss", "at_thresholds_p_fa", k, at_threshold.errors)
             halves, sums = costs.rates(threshold, 0.5, 0.5), _rates((0.5, 0.5), errors.p_miss, errors.p_fa)
             yield LinearMetric(("at_thresholds_hter", k), errors.hter, halves, "logit", limits=(0.0, 1.0), sums=sums)
         for k, scores in enumerate(asked.posterior_scores):

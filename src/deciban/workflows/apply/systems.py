@@ -80,7 +80,7 @@ class SharedTrials:
     """
 
     systems: list[Any]
-    first: Any
+    first: AnyScores
     written: Input
     messages: list[Message] = field(default_factory=list)
     lost: list[Message] = field(default_factory=list)

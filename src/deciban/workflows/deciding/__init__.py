@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -46,6 +46,9 @@ from deciban.workflows.model_files import AnyModel, in_class_order, model_messag
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.reading.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.reading.quality import QualityFiles, quality_paths
+
+if TYPE_CHECKING:
+    from deciban._validate.classes import Prior
 
 _FULL = "decisions.parquet"
 
@@ -226,7 +229,7 @@ def decide_files(
     out: PathLike | None,
     *,
     costs: PathLike | CostTable,
-    prior: Any = None,
+    prior: Prior | float | None = None,
     model: AnyModel | None = None,
     quality: QualityFiles | None = None,
     key: PathLike | None = None,
@@ -336,7 +339,7 @@ class _Deciding:
         notes: dict[Message, None] = {}
         looks = ScoreStatistics()
 
-        def made(rows: Any) -> tuple[pa.Table, DecisionTally, list[Message], ScoreStatistics]:
+        def made(rows: Rows) -> tuple[pa.Table, DecisionTally, list[Message], ScoreStatistics]:
             with naming(rows.name):
                 return self._decided(found.read(rows))
 

@@ -211,13 +211,13 @@ _FEWEST_ROWS = 1 << 12
 """Minimum number of trials whose influences are computed at once, even with little memory."""
 
 
-TotalT = TypeVar("TotalT", "_Sums", Replicates)
+T = TypeVar("T", "_Sums", Replicates)
 
-SortedSummation: TypeAlias = Callable[[TotalT, TrialBlock, Held], None]
+SortedSummation: TypeAlias = Callable[[T, TrialBlock, Held], None]
 """Function that adds a block to a total while it holds a lock."""
 
 
-class BlockTally(SourcePass, Generic[TotalT]):
+class BlockTally(SourcePass, Generic[T]):
     """Pass over blocks of trials of a system that adds them to one total.
 
     Parameters
@@ -239,19 +239,19 @@ class BlockTally(SourcePass, Generic[TotalT]):
         self,
         given: SystemScores,
         words: str,
-        start: Callable[[], TotalT],
-        add: SortedSummation[TotalT],
+        start: Callable[[], T],
+        add: SortedSummation[T],
         *,
         units: bool,
         n_bytes: int,
     ) -> None:
         self.given, self.words, self.units, self.n_bytes = given, words, units, n_bytes
-        self.start: Callable[[], TotalT] = start
-        self.add: SortedSummation[TotalT] = add
-        self._total: TotalT | None = None
+        self.start: Callable[[], T] = start
+        self.add: SortedSummation[T] = add
+        self._total: T | None = None
 
     @property
-    def total(self) -> TotalT:
+    def total(self) -> T:
         """The total, created at first use, so that empty sums are not sent to every worker."""
         with self.lock:
             if self._total is None:
@@ -425,16 +425,9 @@ class BatchedInfluences:
         return self._run("counting replicates", start, add, units=True, n_bytes=n_bytes)
 
     def _run(
-        self,
-        words: str,
-        start: Callable[[], TotalT],
-        add: SortedSummation[TotalT],
-        *,
-        units: bool,
-        n_bytes: int,
-        **most: int,
-    ) -> TotalT:
+        self, words: str, start: Callable[[], T], add: SortedSummation[T], *, units: bool, n_bytes: int, **most: int
+    ) -> T:
         """Return the total of one pass."""
         given = SystemScores.of(self.source, self.system, **most)
-        work: BlockTally[TotalT] = BlockTally(given, words, start, add, units=units, n_bytes=n_bytes)
+        work: BlockTally[T] = BlockTally(given, words, start, add, units=units, n_bytes=n_bytes)
         return self.engine.run(work, self.source.partitions).total

@@ -35,7 +35,9 @@ from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray,
 from deciban.workflows.options import KindName, MetricOptions, Options, Reading
 
 if TYPE_CHECKING:
+    from deciban.engines.class_problems import UnitsAndStrata
     from deciban.engines.units import UnitsFound
+    from deciban.evaluation.one_system import OneSystem
 
 PROBABILITIES = "probabilities"
 """Key in the record of training for the prior in scores that were probabilities."""
@@ -106,7 +108,7 @@ def units_of(systems: Iterable[Any]) -> list[str]:
     return [one.unit for one in systems if isinstance(one, Scores)]
 
 
-def read_as(scores: Any) -> str:
+def read_as(scores: AnyScores) -> str:
     """Return the unit of scores for the message about reading, unless the message contains it."""
     words = UNIT_WORDS[scores.unit] if isinstance(scores, Scores) else ""
     return "" if words in scores.trials.origin.reading else words
@@ -330,7 +332,7 @@ class CountedUnits(Protocol):
         """Units, without trials; None for no intervals."""
 
     @property
-    def of_classes(self) -> Any:
+    def of_classes(self) -> UnitsAndStrata | TrialUnits | None:
         """Units and strata for multiclass evaluations."""
 
     def of_system(self, system: int, memory: int) -> Any:
@@ -468,7 +470,7 @@ class Kind(ABC, Generic[S, K, A]):
         classes: Sequence[str],
         name: str,
         resampling: Resampling | None = None,
-    ) -> Any:
+    ) -> OneSystem:
         """Evaluate scores of labelled trials, from a system or a model."""
 
     @abstractmethod
@@ -487,7 +489,7 @@ class Kind(ABC, Generic[S, K, A]):
         return self.evaluate(trials, options.metrics, source.classes, name=name, resampling=resampling)
 
     @abstractmethod
-    def evaluate_batches(self, units: CountedUnits, options: Options, *, system: int, name: str) -> Any:
+    def evaluate_batches(self, units: CountedUnits, options: Options, *, system: int, name: str) -> OneSystem:
         """Evaluate one system of data larger than memory, by its index."""
 
     @abstractmethod

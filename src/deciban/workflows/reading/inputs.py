@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -25,12 +25,15 @@ from deciban.trials.joining import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
 from deciban.trials.sources import Batch, LoadedPartition, TrialSource
 from deciban.trials.tables import criteria
-from deciban.types import AnyArray, CountArray, Progress, not_none
+from deciban.types import AnyArray, CountArray, Progress, Raw, not_none
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import in_nats, named_apart, prior_of_classes
 from deciban.workflows.options import TRIALS, KindName, Options, Reading, UncertaintyOptions, new_names, renamed
 from deciban.workflows.reading.partitions import sides_with_names
 from deciban.workflows.reading.units import in_words, weights_of_key
+
+if TYPE_CHECKING:
+    from deciban.models.score_model import ScoreModel
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
 """One or several score files; a system can have two files."""
@@ -126,7 +129,7 @@ class ScoreFiles:
         """Return the files, with an order of the classes."""
         return replace(self, class_order=tuple(classes) or None)
 
-    def options_for(self, model: Any, options: Options) -> Options:
+    def options_for(self, model: ScoreModel, options: Options) -> Options:
         """Return options with the kind of a model; refuse scores of the other kind.
 
         Raises
@@ -407,7 +410,7 @@ NAMING = (*PAIR_SIDE, *SINGLE)
 """Columns that contain names of trials."""
 
 
-def open_source(scores: Sequence[Any], key: Any, options: Options) -> TrialSource:
+def open_source(scores: Sequence[Any], key: PathLike | None, options: Options) -> TrialSource:
     """Open inputs, to be read in batches.
 
     Parameters
@@ -503,7 +506,7 @@ def how_trials_met(kind: AnyKind, reading: Reading, report: JoinReport, ties: st
 
 
 def _source_of(
-    kind: AnyKind, aligned: Sequence[Any], weight: CountArray | None, name: str, options: Options, **about: Any
+    kind: AnyKind, aligned: Sequence[Any], weight: CountArray | None, name: str, options: Options, **about: Raw
 ) -> TrialSource:
     """Return joined trials as a source of one batch."""
     first = aligned[0]

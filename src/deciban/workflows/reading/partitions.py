@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -176,7 +176,7 @@ def _plain_numbers(values: pa.Array) -> pa.Array:
     return pc.add(pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values), pa.scalar(0.0, values.type))
 
 
-def _place_of(words: Sequence[str]) -> Any:
+def _place_of(words: Sequence[str]) -> Callable[[int], tuple[float, str] | str]:
     """Return the sort key of values: numeric if all values are numbers."""
     if all(is_number(word) for word in words if word):
         return lambda at: (float(words[at]), words[at])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import add
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -349,7 +349,7 @@ def opened_summaries(paths: Sequence[PathLike], options: Options) -> TrialSource
             "their names. Name the partitions themselves, or leave out cross-validation and selection."
         )
     options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
-    units: Any = "" if not how_sure.intervals else "kept" if naming is None else "trials"
+    units: Literal["", "kept", "trials"] = "" if not how_sure.intervals else "kept" if naming is None else "trials"
     from deciban.io.summary_files import summary_source  # most inputs are not summaries
 
     source = summary_source(_files(paths), units=units)

@@ -13,7 +13,7 @@ from typing import Any
 from deciban._files import PathLike
 from deciban.analysis import FusionAnalysis, FusionRow, Selection
 from deciban.errors import InputError, Message, MissingScoresError, counted, either, names_apart, option, shortened
-from deciban.evaluation.one_system import SCHEMA, Jsonable, Tabular
+from deciban.evaluation.one_system import SCHEMA, Jsonable, OneSystem, Tabular
 from deciban.evaluation.results import Results
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES
@@ -116,17 +116,17 @@ class Trained(Tabular, Jsonable):
         return [row.dev for row in self.rows if row.role in roles and row.dev is not None]
 
     @property
-    def before(self) -> Any:
+    def before(self) -> OneSystem | None:
         """Evaluation of the original scores of the first system; None if no row has it."""
         return next(iter(self.of("before")), None)
 
     @property
-    def after(self) -> Any:
+    def after(self) -> OneSystem | None:
         """Evaluation of the output of the model for the training trials."""
         return next(iter(self.of("calibration", "fusion")), None)
 
     @property
-    def cross_validated(self) -> Any:
+    def cross_validated(self) -> OneSystem | None:
         """Evaluation of cross-validated scores of the training trials; None if there are none."""
         return next(iter(self.of("cross-validated")), None)
 

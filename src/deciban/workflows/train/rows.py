@@ -296,7 +296,7 @@ def _row(role: Role, name: str, results: Sequence[Results[Any]], at: int = 0) ->
     return FusionRow(name=name, role=role, dev=dev, eval=other)
 
 
-def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress) -> FusionMetrics:
+def rows_of_model(model: ScoreModel, dev: Compared, test: Compared, progress: Progress) -> FusionMetrics:
     """Evaluate a fusion from a file, and its systems after training them again.
 
     Parameters
