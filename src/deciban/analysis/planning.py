@@ -300,7 +300,7 @@ def _choices(pilot: Pilot, segments: Iterable[float] | None) -> list[float | Non
 
 
 def plan(
-    tar: Any,
+    tar: ArrayLike | Evaluation | ClassEvaluation,
     non: ArrayLike | None = None,
     *,
     metric: MetricKey = "eer",

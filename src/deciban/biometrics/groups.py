@@ -24,7 +24,7 @@ from deciban.core.resampling.intervals import (
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
 from deciban.metrics.scores import fnmr_at_fmr
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Units
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Raw, Units
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -488,7 +488,7 @@ def _interval(value: float, influences: Sequence[FloatArray], kinds: Sequence[_K
     return _as_interval(value, max(value - reach, 0.0), min(value + reach, 1.0), error, level=level, n=n)
 
 
-def _as_interval(value: float, low: float, high: float, error: float, **about: Any) -> Interval:
+def _as_interval(value: float, low: float, high: float, error: float, **about: Raw) -> Interval:
     how = "linearized, by subject"
     return Interval(value, low, high, error, None, about["level"], about["n"], how)
 

@@ -137,7 +137,7 @@ def searched(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike) -> Gallery
     return found
 
 
-def _by_subject(scores: Any, codes: IntArray, n_subjects: int) -> Iterator[tuple[slice, AnyArray]]:
+def _by_subject(scores: AnyArray, codes: IntArray, n_subjects: int) -> Iterator[tuple[slice, AnyArray]]:
     """Yield rows in batches, with the best score of each subject in the columns.
 
     Raises

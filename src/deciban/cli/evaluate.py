@@ -27,6 +27,7 @@ from deciban.cli.options import (
 from deciban.cli.parsing import files
 from deciban.cli.running import working
 from deciban.errors import DecibanError, lines
+from deciban.types import Raw
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -61,7 +62,7 @@ def show_decisions(
     out: TableConsole,
     *,
     quiet: bool,
-    **given: Any,
+    **given: Raw,
 ) -> None:
     """Evaluate decision files, and print tables or JSON.
 
@@ -104,7 +105,7 @@ def eval_command(
     quiet: bool,
     shown: OutputOptions,
     output: str | None,
-    **given: Any,
+    **given: Raw,
 ) -> None:
     """Evaluate score files, one for each system.
 
@@ -277,7 +278,7 @@ def report_command(
     output: Path,
     cross_validate: dict[str, Any] | None,
     shown: OutputOptions,
-    **given: Any,
+    **given: Raw,
 ) -> None:
     """Evaluate score files and write one HTML page with tables and plots, readable offline.
 

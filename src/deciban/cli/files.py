@@ -308,7 +308,7 @@ def decide_command(
         tables.say_all(tables.console(stderr=output == "-"), [*lines, *found.lines])
 
 
-def _prior(text: str | None) -> Any:
+def _prior(text: str | None) -> Raw:
     """Return a number as the prior of a target, and other text as a prior of classes."""
     if text is None:
         return None

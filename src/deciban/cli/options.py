@@ -176,7 +176,7 @@ class Option(click.Option):
     """An option of ``options.toml``, possibly for one kind of scores only."""
 
     def __init__(
-        self, names: Sequence[str], *, about: str = "", parse: str = "", choices: Any = None, **more: Any
+        self, names: Sequence[str], *, about: str = "", parse: str = "", choices: Raw = None, **more: Raw
     ) -> None:
         if parse:
             read, usual = PARSERS[parse], more.get("default")

@@ -53,7 +53,7 @@ def _finite(text: str) -> float:
 def _one(parse: Callable[[str], Any], example: str) -> Callable[[str], Any]:
     """Return a function that parses text; if `parse` raises ValueError, its error contains an example."""
 
-    def read(text: str) -> Any:
+    def read(text: str) -> Raw:
         try:
             return parse(text)
         except ValueError:
@@ -149,7 +149,7 @@ def _groups(pairs: Iterable[tuple[str, list[str]]]) -> dict[str, list[str]]:
     return groups
 
 
-def _prior(text: str) -> Any:
+def _prior(text: str) -> Raw:
     """Return a prior: ``flat``, probabilities in the order of the classes or by their names, or shares.
 
     >>> _prior("2:1:1"), _prior("a=0.25,b=0.75")

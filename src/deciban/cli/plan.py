@@ -193,7 +193,7 @@ def objective_command(
         click.echo(picture.written, err=True)
 
 
-def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float, own: Any) -> Rule:
+def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float, own: Raw) -> Rule:
     from deciban.calibration import suggest_for_rule, suggest_rule
     from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 

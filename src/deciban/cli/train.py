@@ -300,7 +300,7 @@ def apply_command(
 @joining_options(metrics="training", more=("units", "uncertainty", "scale"))
 @options("interval", "llrs", "tables", "json")
 def calibrate_command(
-    scores: str | None, *, key: str | None, asked: JoiningOptions, method: str, apply_to: str | None, **given: Any
+    scores: str | None, *, key: str | None, asked: JoiningOptions, method: str, apply_to: str | None, **given: Raw
 ) -> None:
     """Train a calibration from the SCORES of one system to log-likelihood ratios, and save it as a model file.
 
@@ -489,7 +489,7 @@ MULTICLASS_METHODS = {
 
 
 def calibrator_of(
-    method: str, given: Mapping[str, Any], *, is_multiclass: bool = False, prior: Any = None, classes: Any = None
+    method: str, given: Mapping[str, Any], *, is_multiclass: bool = False, prior: Raw = None, classes: Raw = None
 ) -> ScoreModel:
     """Return the requested calibrator.
 
@@ -550,7 +550,7 @@ def _covariance(own: dict[str, Any]) -> dict[str, Any]:
     return {} if shared is None else {"covariance": "shared" if shared else "separate"}
 
 
-def prior_of_training(prior: object, classes: Sequence[str] | None) -> Any:
+def prior_of_training(prior: object, classes: Sequence[str] | None) -> Raw:
     """Return the training prior in the order of the classes.
 
     Raises

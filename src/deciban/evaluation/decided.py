@@ -172,12 +172,10 @@ def evaluate_decisions(
     for k, (words, one) in enumerate(applications.items()):
         metrics["cost", k] = one.costs * one.prior
         found.append(DecisionCost(words, float((metrics["cost", k] * shares).sum()), one.default_risk))
-    known = None
+    sure = None
     if resampling is not None and resampling.units is not None:
-        known = _uncertainty(
-            problem, metrics, counts, (action, label), weights, resampling.units, resampling=resampling
-        )
-    return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), known)
+        sure = _uncertainty(problem, metrics, counts, (action, label), weights, resampling.units, resampling=resampling)
+    return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), sure)
 
 
 def _rates(problem: DecisionProblem) -> Iterator[tuple[MetricKey, FloatArray]]:

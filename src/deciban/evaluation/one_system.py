@@ -84,10 +84,9 @@ def plain(value: object) -> Any:
     if isinstance(value, list | tuple):
         return [plain(entry) for entry in value]
     if dataclasses.is_dataclass(value):
-        own = value
-        if hasattr(own, "to_dict"):
-            return plain(own.to_dict())
-        return {field.name: plain(getattr(own, field.name)) for field in dataclasses.fields(own)}
+        if hasattr(value, "to_dict"):
+            return plain(value.to_dict())
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     return value
 
 

@@ -205,7 +205,7 @@ class Mark:
     main: Style
 
     @property
-    def color(self) -> Any:
+    def color(self) -> DrawingValue:
         """Colour of the main line and everything that belongs to it."""
         return self.main["color"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,15 +14,13 @@ from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.bands import band_of, consistency_of
 from deciban.evaluation.curves import Reliability
+from deciban.evaluation.one_system import OneSystem
 from deciban.plots import axes
 from deciban.plots.colors import MOST_WITH_BANDS
 from deciban.plots.curves import REFERENCE, write_priors
 from deciban.plots.files import letters
 from deciban.plots.matrices import ClassDrawable, class_systems_of
 from deciban.types import FloatArray
-
-if TYPE_CHECKING:
-    from deciban.evaluation.one_system import OneSystem
 
 _FAR = 1e307
 """Limit of score axes: matplotlib computes differences and products of limits, which must not overflow."""

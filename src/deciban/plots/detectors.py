@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,10 +24,7 @@ from deciban.plots.colors import PALETTE
 from deciban.plots.curves import BEFORE, REFERENCE, draw_reference, top_of, write_priors
 from deciban.plots.files import NAME_WIDTH, families_for, legend_above, letters, line_width, panels_of, paper, readable
 from deciban.plots.matrices import ClassDrawable, brief, class_systems_of, one_system, systems_before
-from deciban.types import FloatArray
-
-if TYPE_CHECKING:
-    from matplotlib.typing import ColorType
+from deciban.types import DrawingValue, FloatArray
 
 _NAME_SIZE, _NUMBER_SIZE = 9.0, 7.0
 _HEADROOM, _LIMITS = 1.4, (0.02, 0.7)
@@ -255,7 +252,7 @@ def _explain_bars(canvas: Canvas) -> None:
         canvas.explain("without scores (llr 0)", **REFERENCE)
 
 
-def pale(color: ColorType) -> tuple[float, ...]:
+def pale(color: DrawingValue) -> tuple[float, ...]:
     """Return the colour mixed with white."""
     return tuple(1.0 - _PALE * (1.0 - part) for part in to_rgb(color))
 

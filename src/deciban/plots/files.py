@@ -22,9 +22,9 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.typing import RcKeyType
 
 from deciban.errors import DecibanWarning, InputError
+from deciban.types import DrawingValue
 
 NAMED = {"column": 3.5, "page": 7.2}
 """Inches of the width of one of two columns, and of both."""
@@ -139,7 +139,7 @@ def print_style(size: str = "column") -> Iterator[None]:
     (3.5, 8.0)
     """
     token = _PAPER.set(paper_of(size))
-    letters_of: dict[RcKeyType, Any] = {"font.size": LABEL, "axes.labelsize": LABEL, "axes.titlesize": LABEL}
+    letters_of: dict[Any, Any] = {"font.size": LABEL, "axes.labelsize": LABEL, "axes.titlesize": LABEL}
     letters_of |= {"xtick.labelsize": TICK, "ytick.labelsize": TICK, "legend.fontsize": TICK}
     letters_of |= {"axes.linewidth": 0.6, "hatch.linewidth": 0.6}
     try:
@@ -197,7 +197,7 @@ def has_own_height() -> bool:
     return asked is None or asked.height is None
 
 
-def style_ticks(ax: Any) -> None:
+def style_ticks(ax: DrawingValue) -> None:
     """Set the size of tick labels of an Axes now, since ticks are created after the style of the block ends."""
     if paper() is not None:
         ax.tick_params(labelsize=TICK, width=0.6, length=2.5, pad=2.5)
@@ -343,7 +343,7 @@ _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-_STYLE: dict[RcKeyType, Any] = {"svg.hashsalt": "deciban", "svg.fonttype": "path", "pdf.fonttype": 42}
+_STYLE: dict[Any, Any] = {"svg.hashsalt": "deciban", "svg.fonttype": "path", "pdf.fonttype": 42}
 _STYLE["path.simplify"] = True
 _DPI = 200
 _LEAST_ROOM = 0.5

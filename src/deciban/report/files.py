@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deciban import plots
 from deciban._files import PathLike, display_name, read_short_text
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError, option
+from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.results import Results
 from deciban.io.source import require_one_stream, single_files
 from deciban.io.writing import plainly_opened, refuse_overwriting
@@ -29,7 +30,7 @@ from deciban.workflows.reading.units import DEFAULT_FOLDS, HoldOut
 
 if TYPE_CHECKING:
     from deciban.analysis import FusionMetrics, Selection
-    from deciban.evaluation.one_system import OneSystem
+    from deciban.analysis.comparison import Comparison
     from deciban.evaluation.saved import SavedSystem
     from deciban.workflows.model_files import AnyModel
     from deciban.workflows.reading.quality import QualityFiles
@@ -368,11 +369,7 @@ def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[
 
 
 def _with_worth(
-    page: Page,
-    model: ScoreModel,
-    of: tuple[ModelEvaluation, ModelEvaluation],
-    held: HoldOut | None,
-    progress: Progress | None,
+    page: Page, model: ScoreModel, of: Sequence[ModelEvaluation], held: HoldOut | None, progress: Progress | None
 ) -> Page:
     """Return a page with the contribution of each system to a fusion, and with the selection of systems."""
     from deciban.workflows.model_files import selected  # loads all of training
@@ -387,14 +384,18 @@ def _with_worth(
 _ABOUT = {"two-class": "two-class", "classes": "multiclass"}
 
 
+Evaluated: TypeAlias = Results[Any] | OneSystem | Sequence[OneSystem]
+"""Results, an evaluation, or several."""
+
+
 def render(
-    results: Results[Any],
+    results: Evaluated,
     *,
     title: str | None = None,
     message_lines: Sequence[str] = (),
-    train: Results[Any] | None = None,
-    before: Results[Any] | None = None,
-    train_before: Results[Any] | None = None,
+    train: Evaluated | None = None,
+    before: Evaluated | None = None,
+    train_before: Evaluated | None = None,
     model: Model | None = None,
     metrics: FusionMetrics | None = None,
     selection: Selection | None = None,
@@ -587,7 +588,7 @@ def explore(results: Any, *, title: str | None = None, height: int = 720) -> Exp
     return Exploration(render(one, title=title), height)
 
 
-def shown(result: OneSystem) -> str:
+def shown(result: OneSystem | Results[Any] | Comparison) -> str:
     """Return the table of a result with small plots below it, as HTML.
 
     Parameters

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import Evaluation
+    from deciban.fusion.quality import QualityFusion
 
 
 MOST = 2_990_000
@@ -533,7 +534,7 @@ def _loss_text(loss: Loss | None) -> str:
     return WithInterval(text, low, high)
 
 
-def _combined(model: Any) -> list[str]:
+def _combined(model: QualityFusion) -> list[str]:
     """Return a sentence on the weighted sums of measures that row names stand for."""
     if not model.takes_quality:
         return []

@@ -10,13 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deciban import plots
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from deciban.types import DrawingValue
 
 _CHARTS = ("vendor", "uplot")
 
@@ -133,7 +130,7 @@ def policy(allowed: Sequence[Script]) -> str:
     return f"default-src 'none'; img-src data:{own}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def picture(drawing: Axes | Figure, texts: Sequence[str], side: str, about: str) -> dict[str, str]:
+def picture(drawing: DrawingValue, texts: Sequence[str], side: str, about: str) -> dict[str, str]:
     """Return a plot as a data URL with title and caption; training plots have no caption, which would be repeated."""
     drawn = io.BytesIO()
     plots.save(drawing, drawn, "svg")

@@ -326,7 +326,7 @@ _CURVES = {"two-class": ("det", "bayes_error"), "classes": ("class_losses", "c_a
 
 
 def log_to(
-    result: OneSystem, run: Any, *, prefix: str = "", page: bool = True, curves: bool = True, step: int | None = None
+    result: Any, run: Any, *, prefix: str = "", page: bool = True, curves: bool = True, step: int | None = None
 ) -> None:
     """Log metrics, curves and the page of results to a run; see `deciban.Evaluation.log_to`."""
     metrics = logged_metrics(result, prefix)

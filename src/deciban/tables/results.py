@@ -91,7 +91,7 @@ class TableConsole(Console):
         """Let the command handle a closed pipe."""
         raise BrokenPipeError
 
-    def print(self, *objects: Any, **how: Any) -> None:
+    def print(self, *objects: Raw, **how: Raw) -> None:
         """Print tables, or a text."""
         if self.writer is None:
             super().print(*objects, **how)
@@ -448,7 +448,7 @@ def print_decisions(systems: Sequence[DecisionEvaluation], out: Console) -> None
             out.print(made)
 
 
-def _rates_of(systems: Sequence[Any]) -> Any:
+def _rates_of(systems: Sequence[Any]) -> Table | None:
     names = list(systems[0].rates)
     if not names:
         return None
@@ -458,7 +458,7 @@ def _rates_of(systems: Sequence[Any]) -> Any:
     )
 
 
-def _costs_of(systems: Sequence[Any]) -> Any:
+def _costs_of(systems: Sequence[Any]) -> Table | None:
     rows = [
         (
             one.name,

@@ -497,7 +497,7 @@ def _at_thresholds(systems: Sequence[Evaluation]) -> Table | None:
     return _requested(["system", "threshold chosen for", "threshold", "FNMR", "FMR", "HTER"], rows, words, systems, 2)
 
 
-def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
+def _posterior_scores(systems: Sequence[Evaluation]) -> Table | None:
     rows = [
         (
             one.name,
@@ -517,7 +517,9 @@ def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
     return _requested(headings, rows, words, systems, 3)
 
 
-def rule_table(named: Sequence[tuple[Sequence[str], Evaluation]], headings: Sequence[str] = ("system",)) -> Any:
+def rule_table(
+    named: Sequence[tuple[Sequence[str], Evaluation]], headings: Sequence[str] = ("system",)
+) -> Table | None:
     """Return a table of the costs by a custom scoring rule; None without such a rule."""
     metrics = "cost", "calibration_loss", "minimum", "information"
     rows = [
@@ -547,7 +549,7 @@ _PARTS = {
 """Columns, and the names of their metrics in intervals."""
 
 
-def _misleading(systems: Sequence[Evaluation]) -> Any:
+def _misleading(systems: Sequence[Evaluation]) -> Table | None:
     rows = [
         (
             one.name,

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from deciban.models import Model
     from deciban.models.score_model import ScoreModel
     from deciban.workflows.model_files import AnyModel
+    from deciban.workflows.quality import QualityFiles
 
 
 def compare_files(
@@ -49,7 +50,7 @@ def compare_files(
     key: PathLike | None = None,
     *,
     model: PathLike | Model | None = None,
-    quality: object = None,
+    quality: QualityFiles | None = None,
     against: Against | str | None = None,
     permutations: int = 0,
     verifier: Mapping[str, Any] | None = None,

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from deciban._files import PathLike, display_name
 from deciban.analysis.systems import LEAST_GAIN, Search, Selection
 from deciban.calibration.cross import SourceParts
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import WARNING, InputError, Message, counted, option
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import several_systems
@@ -28,9 +29,6 @@ from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import KindName, Options, RenamedSystems, known_by
 from deciban.workflows.reading.units import HoldOut, UnitsOfSource, groups_of, pairs_of
-
-if TYPE_CHECKING:
-    from deciban.core.resampling.units import TrialUnits
 
 
 def _digits(model: ScoreModel, batch: Batch) -> AnyArray | None:

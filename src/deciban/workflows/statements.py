@@ -364,8 +364,7 @@ def statement(
     one_of(unit, "unit", get_args(ScoreUnit))
     name = "lr" if unit == "lr" else "llr"
     value = _in_nats(llr, name, unit)
-    asked = propositions
-    given = list(asked) if isinstance(asked, list | tuple) else []
+    given = list(propositions) if isinstance(propositions, list | tuple) else []
     if len(given) != 2 or not all(isinstance(one, str) and one.strip() and one.isprintable() for one in given):
         raise InputError("propositions: name two, as in the case: ('same speaker', 'different speakers').")
     if given[0] == given[1]:

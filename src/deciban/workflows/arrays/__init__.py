@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from deciban.analysis.comparison import Against, Comparison
     from deciban.core.ranks.operating import PointLike
     from deciban.evaluation import ClassEvaluation, Evaluation, Results
+    from deciban.evaluation.one_system import OneSystem
     from deciban.models.score_model import ScoreModel
-    from deciban.types import Names, ScoreUnit, Weights
+    from deciban.types import Frame, Names, Raw, ScoreUnit, Weights
     from deciban.workflows.options import KindName
     from deciban.workflows.reading.inputs import ScoreFiles
     from deciban.workflows.train import Trained
@@ -40,11 +41,11 @@ def evaluate(
     tar_weights: Weights = None,
     non_weights: Weights = None,
     lr: bool = False,
-    **metrics: Any,
+    **metrics: Raw,
 ) -> Evaluation: ...
 @overload
 def evaluate(
-    tar: Any,
+    tar: Frame,
     non: None = None,
     *,
     score: str | None = None,
@@ -54,13 +55,13 @@ def evaluate(
     side: str | None = None,
     trial: str | None = None,
     labels: Mapping[str, str] | None = None,
-    **options: Any,
+    **options: Raw,
 ) -> Evaluation: ...
 @overload
-def evaluate(tar: Any, non: None = None, *, score: Sequence[str], **options: Any) -> Results[Evaluation]: ...
+def evaluate(tar: Frame, non: None = None, *, score: Sequence[str], **options: Raw) -> Results[Evaluation]: ...
 def evaluate(
-    tar: Any,
-    non: Any = None,
+    tar: ArrayLike | Frame,
+    non: ArrayLike | None = None,
     *,
     score: str | Sequence[str] | None = None,
     label: str | None = None,
@@ -142,27 +143,27 @@ def evaluate(
 
 @overload
 def evaluate_classes(
-    loglik: Any,
+    loglik: ArrayLike | Frame,
     label: ArrayLike | str | None = None,
     *,
     classes: Names = None,
     score: None = None,
     trial: str | None = None,
-    **options: Any,
+    **options: Raw,
 ) -> ClassEvaluation: ...
 @overload
 def evaluate_classes(
-    loglik: Any,
+    loglik: ArrayLike | Frame,
     label: str | None = None,
     *,
     classes: Names = None,
     score: Mapping[str, Sequence[str]],
     trial: str | None = None,
-    **options: Any,
+    **options: Raw,
 ) -> Results[ClassEvaluation]: ...
 def evaluate_classes(
-    loglik: Any,
-    label: Any = None,
+    loglik: ArrayLike | Frame,
+    label: ArrayLike | str | None = None,
     *,
     classes: Names = None,
     score: Mapping[str, Sequence[str]] | None = None,
@@ -224,8 +225,8 @@ def evaluate_classes(
 
 
 def compare(
-    first: Evaluation | ClassEvaluation,
-    second: Any = None,
+    first: OneSystem | Results[Any] | tuple[ArrayLike, ArrayLike] | Frame,
+    second: object = None,
     *others: object,
     names: Sequence[str] | None = None,
     against: Against | str = "all",
@@ -496,7 +497,7 @@ def class_files(frame: object, given: ArrayArguments) -> ScoreFiles:
     return ScoreFiles(tuple(inputs), None)
 
 
-def two_class_arrays(scores: Any, given: ArrayArguments) -> ScoreFiles:
+def two_class_arrays(scores: ArrayLike, given: ArrayArguments) -> ScoreFiles:
     """Return two-class arrays as files."""
     if given.classes is not None:
         raise InputError("classes: the model is two-class. Leave it out, or pass a multiclass model.")
@@ -518,7 +519,7 @@ def two_class_arrays(scores: Any, given: ArrayArguments) -> ScoreFiles:
     return two_class_files({**systems, **taken}, own, "nats")  # names of systems do not declare units
 
 
-def class_arrays(scores: Any, given: ArrayArguments) -> ScoreFiles:
+def class_arrays(scores: ArrayLike, given: ArrayArguments) -> ScoreFiles:
     """Return multiclass arrays as files."""
     from deciban.io.formats import Contents
     from deciban.io.recognition import held_in_memory
@@ -571,8 +572,8 @@ def require_frame(given: object, otherwise: str) -> None:
 
 
 def calibrate(
-    scores: Any,
-    label: Any = None,
+    scores: ArrayLike | Frame,
+    label: ArrayLike | str | None = None,
     model: ScoreModel | None = None,
     *,
     score: str | None = None,
@@ -582,7 +583,7 @@ def calibrate(
     side: str | None = None,
     trial: str | None = None,
     labels: Mapping[str, str] | None = None,
-    weights: Any = None,
+    weights: ArrayLike | str | None = None,
     **options: object,
 ) -> Trained:
     """Train a calibration to log-likelihood ratios, and evaluate it: arrays, or columns of a data frame.
@@ -633,8 +634,8 @@ def calibrate(
 
 
 def fuse(
-    scores: Any,
-    label: Any = None,
+    scores: ArrayLike | Frame,
+    label: ArrayLike | str | None = None,
     model: ScoreModel | None = None,
     *,
     score: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
@@ -644,7 +645,7 @@ def fuse(
     side: str | None = None,
     trial: str | None = None,
     labels: Mapping[str, str] | None = None,
-    weights: Any = None,
+    weights: ArrayLike | str | None = None,
     **options: object,
 ) -> Trained:
     """Train a fusion of several systems, and evaluate it and its systems: arrays, or columns of a data frame.
@@ -687,7 +688,7 @@ def fuse(
     return _trained("fuse", scores, model, make(sides=sides, options=options))
 
 
-def _trained(verb: str, scores: Any, model: ScoreModel | None, given: ArrayArguments) -> Trained:
+def _trained(verb: str, scores: ArrayLike | Frame, model: ScoreModel | None, given: ArrayArguments) -> Trained:
     """Train on arrays or a data frame, two-class or multiclass."""
     from deciban.workflows.train import train_files
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
+from deciban._validate.classes import Prior
 from deciban.decisions import Application, DecisionTally
 from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, decided
 from deciban.errors import WARNING, InputError, Message, as_message, counted, option, refuse, teller
@@ -46,9 +47,6 @@ from deciban.workflows.model_files import AnyModel, in_class_order, model_messag
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.reading.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.reading.quality import QualityFiles, quality_paths
-
-if TYPE_CHECKING:
-    from deciban._validate.classes import Prior
 
 _FULL = "decisions.parquet"
 

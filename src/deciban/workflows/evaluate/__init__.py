@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from deciban.evaluation.one_system import OneSystem
     from deciban.workflows.evaluate.conditions import Conditions
     from deciban.workflows.evaluate.plans import ProtocolTrials
+    from deciban.workflows.reading.quality import QualityFiles
     from deciban.workflows.reading.units import UnitsOfSource
 
 
@@ -327,7 +328,7 @@ def evaluate_files(
     key: PathLike | None = None,
     *,
     model: PathLike | Model | None = None,
-    quality: object = None,
+    quality: QualityFiles | None = None,
     of_training: bool = False,
     threshold_from: inputs.Paths | None = None,
     threshold_key: PathLike | None = None,
@@ -445,7 +446,7 @@ def evaluate_model(
     files: inputs.Opened,
     options: Options,
     *,
-    quality: object = None,
+    quality: QualityFiles | None = None,
     of_training: bool = False,
     thresholds: tuple[inputs.Paths | None, PathLike | None] = (None, None),
     progress: Progress | None = None,
@@ -493,7 +494,7 @@ def _modelled(
     model: ScoreModel,
     files: inputs.Opened,
     options: Options,
-    quality: Any,
+    quality: QualityFiles | None,
     of_training: bool,  # noqa: FBT001
     progress: Progress | None,
 ) -> ModelEvaluation:

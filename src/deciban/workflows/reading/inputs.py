@@ -25,7 +25,7 @@ from deciban.trials.joining import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
 from deciban.trials.sources import Batch, LoadedPartition, TrialSource
 from deciban.trials.tables import criteria
-from deciban.types import AnyArray, CountArray, Progress, Raw, not_none
+from deciban.types import AnyArray, CountArray, Frame, Progress, Raw, not_none
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import in_nats, named_apart, prior_of_classes
 from deciban.workflows.options import TRIALS, KindName, Options, Reading, UncertaintyOptions, new_names, renamed
@@ -356,7 +356,7 @@ def is_object(given: object) -> bool:
     return is_array or isinstance(given, Mapping) or any(hasattr(kind, one) for one in _HANDS_OUT)
 
 
-def opened(scores: Any, key: PathLike | None, options: Options) -> Opened:
+def opened(scores: Paths | Opened | Frame, key: PathLike | None, options: Options) -> Opened:
     """Open files, to be read in batches if they do not fit in memory, otherwise as a whole.
 
     Parameters

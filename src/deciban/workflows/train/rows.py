@@ -373,7 +373,7 @@ def require_scores_of(test_scores: object, test_key: object) -> None:
 
 def opened_others(
     scores: Any,
-    key: Any,
+    key: PathLike | None,
     options: Options,
     source: TrialSource,
     model: ScoreModel,
