@@ -68,25 +68,25 @@ def require_file_name(path: Readable) -> None:
     ------
     InputError
     """
-    given: object = path
-    if not isinstance(given, str | os.PathLike) and not is_open_file(given):
-        raise InputError(f"path: got {type(given).__name__}. Pass a file name or an open file.{_way_out(given)}")
+    value: object = path
+    if not isinstance(value, str | os.PathLike) and not is_open_file(value):
+        raise InputError(f"path: got {type(value).__name__}. Pass a file name or an open file.{_way_out(value)}")
     if not str(path):
         raise InputError("empty file name. Name a file, or - for standard input. Is a shell variable not set?")
     if "\0" in str(path):
         raise InputError(f"{display_name(path)}: file names cannot contain NUL.")
 
 
-def _way_out(given: object) -> str:
+def _way_out(value: object) -> str:
     """Return advice about an argument that is not a file."""
-    if isinstance(given, bytes | bytearray | memoryview):
+    if isinstance(value, bytes | bytearray | memoryview):
         return " Wrap bytes in io.BytesIO(...)."
-    if isinstance(given, Mapping) or hasattr(given, "columns") or hasattr(given, "__arrow_c_stream__"):
+    if isinstance(value, Mapping) or hasattr(value, "columns") or hasattr(value, "__arrow_c_stream__"):
         return (
             " deciban.evaluate accepts data frames. deciban.trials.scores_from and key_from convert columns of data "
             "frames to tables of trials."
         )
-    if hasattr(given, "__array__") or isinstance(given, list | tuple):
+    if hasattr(value, "__array__") or isinstance(value, list | tuple):
         return " deciban.evaluate accepts arrays."
     return ""
 
@@ -100,16 +100,16 @@ def content_of(file: Any, name: str) -> bytes:
         If the file is closed, cannot be read, or returns neither bytes nor text.
     """
     try:
-        found = file.read()
+        result = file.read()
     except (ValueError, io.UnsupportedOperation) as error:
         raise InputError(
             f"{name}: cannot be read: {str(error).rstrip('.')}. Open it for reading, for example with open(path, 'rb')."
         ) from error
-    if isinstance(found, str):
-        return found.encode("utf-8", "surrogateescape")
-    if not isinstance(found, bytes | bytearray | memoryview):
-        raise InputError(f"{name}: read() returned {type(found).__name__}, expected bytes or text.")
-    return bytes(found)
+    if isinstance(result, str):
+        return result.encode("utf-8", "surrogateescape")
+    if not isinstance(result, bytes | bytearray | memoryview):
+        raise InputError(f"{name}: read() returned {type(result).__name__}, expected bytes or text.")
+    return bytes(result)
 
 
 class _Ahead:
@@ -127,8 +127,8 @@ class _Ahead:
 
     def read(self, n: int = -1) -> bytes:
         """Read up to ``n`` bytes, or all if ``n`` is negative."""
-        found = self._head.read(n)
-        return found + self.stream.read(n if n < 0 else n - len(found)) if n < 0 or len(found) < n else found
+        result = self._head.read(n)
+        return result + self.stream.read(n if n < 0 else n - len(result)) if n < 0 or len(result) < n else result
 
 
 _HEAD = 4096
@@ -139,9 +139,9 @@ _AHEAD: dict[str, _Ahead] = {}
 
 
 def _begun(path: str | os.PathLike[str]) -> _Ahead:
-    known = _AHEAD.get(str(path))
-    if known is not None and (str(path) != "-" or known.stream is sys.stdin.buffer):
-        return known
+    ahead = _AHEAD.get(str(path))
+    if ahead is not None and (str(path) != "-" or ahead.stream is sys.stdin.buffer):
+        return ahead
     if str(path) == "-":
         return _with_end(_Ahead(sys.stdin.buffer), "standard input")
     with ExitStack() as opened:

@@ -41,23 +41,23 @@ def late(package: str, beside: Iterable[str] = ()) -> tuple[Callable[[str], Any]
 
         path = f"{module.__file__}".removesuffix("c") + "i"  # .py or .pyc: .pyi
         stub = ast.parse(module.__spec__.loader.get_data(path))  # type: ignore[union-attr]  # also works in zip files
-        found = {name.target.id: "" for name in stub.body if isinstance(name, ast.AnnAssign)}  # type: ignore[union-attr]
+        entries = {name.target.id: "" for name in stub.body if isinstance(name, ast.AnnAssign)}  # type: ignore[union-attr]
         for node in stub.body:
             if isinstance(node, ast.ImportFrom):
-                found |= {f"{name.asname}": f"{node.module}" for name in node.names}
-        return found
+                entries |= {f"{name.asname}": f"{node.module}" for name in node.names}
+        return entries
 
     def get(name: str) -> Any:
         if name == "__all__":
-            found: object = sorted(home_of())
+            entries: object = sorted(home_of())
         elif home_of().get(name) == package or name in beside:
             return importlib.import_module(f"{package}.{name}")
         elif name in home_of():
-            found = getattr(importlib.import_module(home_of()[name]), name)
+            entries = getattr(importlib.import_module(home_of()[name]), name)
         else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module.__dict__[name] = found
-        return found
+        module.__dict__[name] = entries
+        return entries
 
     return get, lambda: list(get("__all__"))
 
@@ -96,12 +96,12 @@ class LateMethod:
         self.__name__, self._create = name, create
 
     def __get__(self, instance: object, owner: type) -> Any:
-        made = self._create()
+        result = self._create()
         for one in owner.__mro__:
             if one.__dict__.get(self.__name__) is self:
-                made.__qualname__ = f"{one.__qualname__}.{self.__name__}"
-                setattr(one, self.__name__, made)
-        return made.__get__(instance, owner)
+                result.__qualname__ = f"{one.__qualname__}.{self.__name__}"
+                setattr(one, self.__name__, result)
+        return result.__get__(instance, owner)
 
 
 def compile_methods_late() -> None:
@@ -112,26 +112,26 @@ def compile_methods_late() -> None:
     """
     import dataclasses  # not with the package
 
-    given: Any = dict(vars(dataclasses))
+    value: Any = dict(vars(dataclasses))
     is_ours = False
 
     def process(cls: type, *args: object) -> object:
         nonlocal is_ours
         is_ours = cls.__module__.startswith("deciban.")
         try:
-            return given["_process_class"](cls, *args)
+            return value["_process_class"](cls, *args)
         finally:
             is_ours = False
 
     def late(function: str, name: str, *args: Any, **more: object) -> object:
-        made = functools.partial(given[function], *args, **more)
-        return LateMethod(name or args[0], made) if is_ours else made()
+        result = functools.partial(value[function], *args, **more)
+        return LateMethod(name or args[0], result) if is_ours else result()
 
     def is_type(annotation: str, *args: object) -> bool:
         is_rare = "Var" in annotation or "KW_ONLY" in annotation or not is_ours
-        return is_rare and bool(given["_is_type"](annotation, *args))
+        return is_rare and bool(value["_is_type"](annotation, *args))
 
     names = {"_create_fn": "", "_init_fn": "__init__", "_repr_fn": "__repr__"}
     changed = {function: functools.partial(late, function, name) for function, name in names.items()}
-    if "_create_fn" in given:
+    if "_create_fn" in value:
         vars(dataclasses).update(changed, _process_class=process, _is_type=is_type)

@@ -304,9 +304,9 @@ class Note(str):
 
     def __new__(cls, text: str, topic: Topic) -> Self:
         """Create a note from a text."""
-        made = super().__new__(cls, text)
-        made.topic = topic
-        return made
+        result = super().__new__(cls, text)
+        result.topic = topic
+        return result
 
     def __reduce__(self) -> tuple[type[Note], tuple[str, Topic]]:
         """Return the arguments for copying and pickling."""
@@ -441,7 +441,7 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
-def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:
+def names_apart(names: Sequence[str], taken: Sequence[str]) -> list[str]:
     """Return names for rows of a table that differ from each other and from those in ``taken``.
 
     Examples
@@ -449,14 +449,14 @@ def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:
     >>> names_apart(["without b", "fusion"], ["fusion", "b"])
     ['without b', 'fusion #2']
     """
-    used, found = set(taken), []
-    for name in wanted:
+    used, result = set(taken), []
+    for name in names:
         free, number = name, 2
         while free in used:
             free, number = f"{name} #{number}", number + 1
         used.add(free)
-        found.append(free)
-    return found
+        result.append(free)
+    return result
 
 
 def in_lines(ways: Sequence[str]) -> str:

@@ -115,15 +115,15 @@ def allowed_memory(memory: str | int | None) -> int:
     """
     if memory is None:
         return max(free_memory() // 2, LEAST)
-    found = None
+    result = None
     if isinstance(memory, int) and not isinstance(memory, bool):
-        found = memory
+        result = memory
     elif isinstance(memory, str) and (match := _MEMORY.fullmatch(memory)) is not None:
-        found = round(float(match[1]) * _UNITS[(match[2] or "").lower()])
-    if found is None:
+        result = round(float(match[1]) * _UNITS[(match[2] or "").lower()])
+    if result is None:
         raise InputError(f"memory: got {memory!r}. Write a size, such as 2GB, 500MB or a number of bytes.")
-    require_least(memory, found, LEAST, "reading in batches")
-    return found
+    require_least(memory, result, LEAST, "reading in batches")
+    return result
 
 
 def require_least(memory: str | int | None, allowed: int, least: int, task: str) -> None:
@@ -215,15 +215,15 @@ or leave it out.
     return InputError(f"{what}{takes}. Allow more memory ({option(memory=...)}){way and f', or {way}'}.")
 
 
-def require_room(what: str, needed: float, given: float, *, way: str = "") -> None:
+def require_room(what: str, needed: float, value: float, *, way: str = "") -> None:
     """Raise the error of `memory_error` if a task needs more memory than it may take.
 
     Examples
     --------
     >>> require_room("key: b.txt is read as a whole", 10**7, 10**8)
     """
-    if needed > given:
-        raise memory_error(what, needed=needed, given=given, way=way)
+    if needed > value:
+        raise memory_error(what, needed=needed, given=value, way=way)
 
 
 def bytes_held(n_rows: int, *, is_wide: bool = False) -> int:
@@ -278,12 +278,12 @@ def give_back() -> None:
 
 def free_memory() -> int:
     """Return the number of free bytes of this machine, or of its control group (cgroup)."""
-    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else _UNKNOWN]
-    known = Path("/proc/meminfo")
-    if known.exists():
-        match = re.search(r"MemAvailable:\s*(\d+) kB", known.read_text())
-        found += [int(match[1]) * 1024] if match else []
+    items = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else _UNKNOWN]
+    path = Path("/proc/meminfo")
+    if path.exists():
+        match = re.search(r"MemAvailable:\s*(\d+) kB", path.read_text())
+        items += [int(match[1]) * 1024] if match else []
     limit, used = (Path("/sys/fs/cgroup") / name for name in ("memory.max", "memory.current"))
     if limit.exists() and used.exists() and limit.read_text().strip().isdigit():
-        found.append(int(limit.read_text()) - int(used.read_text()))
-    return max(min(found), 0)
+        items.append(int(limit.read_text()) - int(used.read_text()))
+    return max(min(items), 0)

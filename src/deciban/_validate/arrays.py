@@ -138,10 +138,10 @@ class Vocabulary:
         if self.folded:
             return True
         own = {word.casefold(): means for word, means in self.words.items()}
-        found = {own[word] is value for word, value in _BOOLEANS.items() if word in own}
-        if len(found) > 1:
+        items = {own[word] is value for word, value in _BOOLEANS.items() if word in own}
+        if len(items) > 1:
             raise InputError("labels: true and false would mean the same. Use one for target, the other for nontarget.")
-        return found != {False}
+        return items != {False}
 
     def has_kinds(self, words: Collection[str]) -> bool:
         """Return True if words distinguish more than two kinds of trials: in a batch, one of them may be enough.
@@ -279,9 +279,9 @@ def pair(tar: ArrayLike, non: ArrayLike) -> tuple[ScoreArray, ScoreArray]:
     InputError
         As in `scores`, or if the arguments seem to be labels and scores of the same trials.
     """
-    given = array(tar, "tar"), array(non, "non")
-    tar, non = scores(given[0], "tar"), scores(given[1], "non")
-    for (name, label), (other, score) in ((("tar", given[0]), ("non", non)), (("non", given[1]), ("tar", tar))):
+    values = array(tar, "tar"), array(non, "non")
+    tar, non = scores(values[0], "tar"), scores(values[1], "non")
+    for (name, label), (other, score) in ((("tar", values[0]), ("non", non)), (("non", values[1]), ("tar", tar))):
         refuse_labels(label, name, score, other)
     if tar.dtype != non.dtype:
         tar, non = tar.astype(np.float64, copy=False), non.astype(np.float64, copy=False)
@@ -408,14 +408,14 @@ def single_log_odds(
     InputError
         As in `prior_log_odds`, or if there are several priors (``way`` is the advice), or log odds beyond ``largest``.
     """
-    found = prior_log_odds(p_target, log_odds)
+    result = prior_log_odds(p_target, log_odds)
     name = "prior_log_odds" if p_target is None else "p_target"
-    if found.ndim:
-        raise InputError(f"{name}: expected one prior, got {found.size}. {way}.")
-    if abs(found) > largest:
-        given = log_odds if p_target is None else p_target
-        raise InputError(f"{name}: got {given!r}. Its log odds must be in [-{largest:g}, {largest:g}] here.")
-    return float(found)
+    if result.ndim:
+        raise InputError(f"{name}: expected one prior, got {result.size}. {way}.")
+    if abs(result) > largest:
+        value = log_odds if p_target is None else p_target
+        raise InputError(f"{name}: got {value!r}. Its log odds must be in [-{largest:g}, {largest:g}] here.")
+    return float(result)
 
 
 def in_range(value: object, name: str, low: float, high: float, rule: str) -> float:
@@ -547,10 +547,10 @@ def refuse_trials(wrong: BoolArray, before: str, after: str, numbers: IntArray |
     TrialError
         If a trial is wrong.
     """
-    found = np.flatnonzero(wrong)
-    if len(found):
-        first = found[0] if numbers is None else numbers[found[0]]
-        raise TrialError(before.replace("{n}", f"{len(found)}"), int(first), after)
+    indices = np.flatnonzero(wrong)
+    if len(indices):
+        first = indices[0] if numbers is None else numbers[indices[0]]
+        raise TrialError(before.replace("{n}", f"{len(indices)}"), int(first), after)
 
 
 def array(values: ArrayLike, name: str) -> AnyArray:

@@ -281,9 +281,9 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
     if not _is_list(values):
         raise InputError(f"groups: got {values!r}. Pass the classes of each group: {{'name': [class, ...], ...}}.")
     titles = tuple(map(str, values)) if isinstance(values, Mapping) else None
-    listed = list(values.values() if isinstance(values, Mapping) else values)
+    items = list(values.values() if isinstance(values, Mapping) else values)
     home = np.full(len(prior), -1)
-    for g, members in enumerate(listed):
+    for g, members in enumerate(items):
         place = f"groups[{g if titles is None else titles[g]!r}]"
         if not _is_list(members):
             raise InputError(f"{place}: expected a list of classes, got {members!r}.")
@@ -298,8 +298,8 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
             home[k] = g
         if not np.any(prior[home == g] > 0):
             raise InputError(f"{place}: none of its classes has a prior above 0. Leave the group out.")
-    if len(listed) < 2:
-        raise InputError(f"groups: got {len(listed)}. At least two groups are needed.")
+    if len(items) < 2:
+        raise InputError(f"groups: got {len(items)}. At least two groups are needed.")
     homeless = np.flatnonzero((home < 0) & (prior > 0))
     if len(homeless):
         first = int(homeless[0])
@@ -307,20 +307,20 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
             f"groups: {called(first, classes)} is in no group. Put it in one, or set its prior to 0."
             f"{_with_comma(classes[first : first + 1] if classes else ())}"
         )
-    return tuple(np.flatnonzero((home == g) & (prior > 0)) for g in range(len(listed))), titles
+    return tuple(np.flatnonzero((home == g) & (prior > 0)) for g in range(len(items))), titles
 
 
-def _is_list(given: object) -> bool:
+def _is_list(value: object) -> bool:
     """Return True for iterables, except strings and NumPy scalars."""
-    return isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
+    return isinstance(value, Iterable) and not isinstance(value, str) and getattr(value, "ndim", 1) > 0
 
 
 def _with_comma(classes: Sequence[str]) -> str:
     """Return advice if the command line cannot write the name of one of these classes."""
-    found = [name for name in classes if "," in name]
-    if not found:
+    items = [name for name in classes if "," in name]
+    if not items:
         return ""
-    words = f"cannot contain the name {found[0]!r} with its comma: rename it, or use evaluate_groups in Python."
+    words = f"cannot contain the name {items[0]!r} with its comma: rename it, or use evaluate_groups in Python."
     return either("", f" {option('groups')} {words}")
 
 
@@ -341,18 +341,18 @@ def target_prior(values: object, name: str) -> float:
     ------
     InputError
     """
-    given = values
+    value = values
     if isinstance(values, str) and values == "flat":
         return 0.5
     if isinstance(values, Iterable) and not isinstance(values, str | dict):
-        listed = list(values)
-        given = listed[0] if len(listed) == 1 else values
-    if not isinstance(given, Real) or not 0.0 < float(given) < 1.0:
+        items = list(values)
+        value = items[0] if len(items) == 1 else values
+    if not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
         raise InputError(
             f"{name}: got {values!r}. For two classes, pass the prior of a target that the probabilities contain, one "
             "number inside (0, 1)."
         )
-    return float(given)
+    return float(value)
 
 
 def of_target(values: ArrayLike, name: str) -> FloatArray:
@@ -507,10 +507,10 @@ def llrs_of_ratios(values: ArrayLike, name: str) -> FloatArray:
     >>> llrs_of_ratios([1, 0], "tar")
     array([  0., -inf])
     """
-    given = _validate.array(values, name)
-    if given.dtype.kind not in "iuf":
-        raise InputError(f"{name}: expected numbers, got values of type {given.dtype}.")
-    return logarithms_of_ratios(given if given.dtype == np.float32 else given.astype(np.float64), name)
+    argument = _validate.array(values, name)
+    if argument.dtype.kind not in "iuf":
+        raise InputError(f"{name}: expected numbers, got values of type {argument.dtype}.")
+    return logarithms_of_ratios(argument if argument.dtype == np.float32 else argument.astype(np.float64), name)
 
 
 def like_ratios(low: float, high: float, n_trials: float, share_below_1: float, least_share: float) -> bool:

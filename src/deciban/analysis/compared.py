@@ -158,12 +158,12 @@ class PairedUnits:
 
         Differences due to rounding become 0.
         """
-        found = np.zeros((*first.shape[:-1], len(self.keys)))
-        found[..., self.places[0]] = first
-        largest = np.max(np.abs(found), axis=-1, keepdims=True, initial=0.0)
-        found[..., self.places[1]] -= second
-        found[np.abs(found) <= ROUNDING * largest] = 0.0
-        return found
+        values = np.zeros((*first.shape[:-1], len(self.keys)))
+        values[..., self.places[0]] = first
+        largest = np.max(np.abs(values), axis=-1, keepdims=True, initial=0.0)
+        values[..., self.places[1]] -= second
+        values[np.abs(values) <= ROUNDING * largest] = 0.0
+        return values
 
     def standard_error(self, influences: FloatArray) -> FloatArray:
         """Return the standard error by the infinitesimal jackknife, ``n / (n - 1)`` times the sum of squares."""
@@ -194,7 +194,7 @@ class PairedUnits:
             np.array_equal(one.keys, other.keys)
             and one.influences.keys() == other.influences.keys()
             and one.estimates.keys() == other.estimates.keys()
-            and all(found.value == other.estimates[name].value for name, found in one.estimates.items())
+            and all(result.value == other.estimates[name].value for name, result in one.estimates.items())
             and all(np.array_equal(kept, other.influences[name]) for name, kept in one.influences.items())
         )
 
@@ -265,17 +265,17 @@ class PairedUnits:
             x.rates or x.scale == "identity" or x.corrected is not None for x in (one, other)
         )
         if self.are_same or same_ranks:
-            found = replace(plain.interval(level), p_value=1.0)
+            result = replace(plain.interval(level), p_value=1.0)
         elif drawn is not None and one.standard_error > 0.0 and other.standard_error > 0.0:
-            found = _of_replicates(drawn, plain, level)  # replicates contain no errors that no unit has
+            result = _of_replicates(drawn, plain, level)  # replicates contain no errors that no unit has
         elif same_trials and self.n_shared and min(one.standard_error, other.standard_error) > 0.0 and not is_skewed:
-            found = _of_influences(one, other, plain, level, are_fixed=not metric_of(metric).is_of_ranks)
+            result = _of_influences(one, other, plain, level, are_fixed=not metric_of(metric).is_of_ranks)
         else:
-            found = interval_of_difference(one, other, plain, level, least_error=least_error)
+            result = interval_of_difference(one, other, plain, level, least_error=least_error)
         if flips is not None:
             p_value = flips.p_value(value, influences, self.keys)
-            found = replace(found, p_value=p_value, method=f"{found.method}; {flips.words}")
-        return replace(found, corrected=corrected)
+            result = replace(result, p_value=p_value, method=f"{result.method}; {flips.words}")
+        return replace(result, corrected=corrected)
 
 
 def without_rounding(first: float | FloatArray, second: float | FloatArray) -> FloatArray:
@@ -286,8 +286,8 @@ def without_rounding(first: float | FloatArray, second: float | FloatArray) -> F
     >>> without_rounding(np.array([0.1 + 0.2, 1.0]), np.array([0.3, 0.5])).tolist()
     [0.0, 0.5]
     """
-    found = np.subtract(first, second)
-    return np.where(np.abs(found) <= ROUNDING * np.maximum(np.abs(first), np.abs(second)), 0.0, found)
+    result = np.subtract(first, second)
+    return np.where(np.abs(result) <= ROUNDING * np.maximum(np.abs(first), np.abs(second)), 0.0, result)
 
 
 def fewest_degrees(estimates: Sequence[Estimate]) -> float:
@@ -331,16 +331,16 @@ def _of_influences(one: Estimate, other: Estimate, plain: Estimate, level: float
     are_fixed : bool
         True if thresholds do not depend on the trials, so that errors that no unit has are added.
     """
-    found, degrees = plain.interval(level), fewest_degrees((one, other))
+    result, degrees = plain.interval(level), fewest_degrees((one, other))
     unseen = [(0.0, 0.0), (0.0, 0.0)]
     if are_fixed and one.rates is not None and other.rates is not None:
         unseen = [one.rates.unseen(level, other.rates), other.rates.unseen(level, one.rates)]
-    below = math.hypot(plain.value - found.low, unseen[0][0], unseen[1][1])
-    above = math.hypot(found.high - plain.value, unseen[0][1], unseen[1][0])
+    below = math.hypot(plain.value - result.low, unseen[0][0], unseen[1][1])
+    above = math.hypot(result.high - plain.value, unseen[0][1], unseen[1][0])
     reach = below if plain.value > 0.0 else above
     error = reach / t_quantile(level, degrees)
     return replace(
-        found, low=plain.value - below, high=plain.value + above, p_value=t_test(plain.value, error, degrees)
+        result, low=plain.value - below, high=plain.value + above, p_value=t_test(plain.value, error, degrees)
     )
 
 
@@ -396,6 +396,6 @@ def holm(p_values: FloatArray) -> FloatArray:
     order = np.argsort(p_values, kind="stable")
     steps = np.arange(len(p_values), 0, -1)
     adjusted = np.minimum(np.maximum.accumulate(steps * p_values[order]), 1.0)
-    found = np.empty(len(p_values))
-    found[order] = adjusted
-    return found
+    values = np.empty(len(p_values))
+    values[order] = adjusted
+    return values

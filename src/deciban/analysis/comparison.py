@@ -15,16 +15,8 @@ from deciban.analysis.compared import PairedUnits, SignFlips, compared_metrics, 
 from deciban.analysis.differences import CurveDifference, curve_differences, where_in_words
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.errors import InputError, option, some_of, topic_of
+from deciban.evaluation import one_system
 from deciban.evaluation.metrics import metric_of, name_with_place
-from deciban.evaluation.one_system import (
-    OneSystem,
-    PlottedResult,
-    WithInterval,
-    bounds_in_words,
-    has_llrs,
-    plain,
-    shared_notes,
-)
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import FEW_ERRORS, MetricKey, no_units, too_few_in_words
 
@@ -124,14 +116,14 @@ class Pair:
     @property
     def sentences(self) -> list[str]:
         """Sentences that name the significantly better system, by metric and by prior."""
-        found = []
+        items = []
         for which, name in enumerate(self.names):
             words = [one.words for one in self.metrics if one.better == which]
-            found += [f"{name} is significantly better in {', '.join(words)}"] if words else []
+            items += [f"{name} is significantly better in {', '.join(words)}"] if words else []
         if self.same_ranks:
             same = ", ".join(one.words for one in self.metrics if metric_of(one.metric).is_of_ranks)
-            found.append(f"both rank the trials in the same order, so that they have the same {same}")
-        return [*(found or ["no metric in which one is significantly better"]), *where_in_words(self.curves)]
+            items.append(f"both rank the trials in the same order, so that they have the same {same}")
+        return [*(items or ["no metric in which one is significantly better"]), *where_in_words(self.curves)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types."""
@@ -155,7 +147,7 @@ Against: TypeAlias = Literal["all", "first"]
 
 
 @dataclass(frozen=True)
-class Comparison(PlottedResult):
+class Comparison(one_system.PlottedResult):
     """Systems compared in pairs, by the speakers or other units of their trials.
 
     Attributes
@@ -200,7 +192,7 @@ class Comparison(PlottedResult):
     @property
     def meaningful(self) -> Comparison:
         """The comparison without differences that need llrs, for pairs with scores that are not llrs."""
-        raw = {one.name for one in self.systems if one.kind == "two-class" and not has_llrs(one)}
+        raw = {one.name for one in self.systems if one.kind == "two-class" and not one_system.has_llrs(one)}
         pairs = tuple(
             replace(
                 pair,
@@ -260,17 +252,17 @@ class Comparison(PlottedResult):
                 raise InputError(f"no system {name!r}. The systems are {', '.join(names)}.")
         one = self.systems[0 if first is None else names.index(first)]
         other = self.systems[1 if second is None else names.index(second)]
-        found = metric
+        result = metric
         if isinstance(metric, str) and metric not in one.estimates:
-            found = one.key_called(metric)
+            result = one.key_called(metric)
         for system in (one, other):
-            if found not in system.estimates:
+            if result not in system.estimates:
                 raise InputError(
                     f"metric: {system.name} has no interval for {metric!r}: the metric is unknown or infinite."
                 )
-        _require_same_meaning(one, other, [found])
+        _require_same_meaning(one, other, [result])
         chosen = self.level if level is None else checked_level(level)
-        return PairedUnits.of(one.uncertainty, other.uncertainty).difference(found, chosen, self.flips)
+        return PairedUnits.of(one.uncertainty, other.uncertainty).difference(result, chosen, self.flips)
 
     def worse(self, metric: str, margin: float = 0.0) -> tuple[str, ...]:
         """Return sentences on systems that are significantly worse than the first one, by more than a margin.
@@ -293,32 +285,32 @@ class Comparison(PlottedResult):
         InputError
             If there is no such metric, or the margin is negative or not a number.
         """
-        given: object = margin
-        if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 <= given < math.inf:
+        value: object = margin
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value < math.inf:
             raise InputError(f"margin: got {margin!r}. Use a number of at least 0, in the unit of the metric.")
-        base, found = self.systems[0], []
+        base, result = self.systems[0], []
         if math.isinf(_cost(base, metric)):
             return ()  # no system is worse
         chosen = base.key_called(metric)
         how = metric_of(chosen)
         for other in self.systems[1:]:
             if math.isinf(_cost(other, metric)):
-                found.append(f"{other.name} is worse than {base.name}: {base.words(chosen)} is infinite")
+                result.append(f"{other.name} is worse than {base.name}: {base.words(chosen)} is infinite")
                 continue
             one = self.difference(chosen, other.name, base.name)
             loss = -one.estimate if how.larger_is_better else one.estimate
             if loss > margin and not one.low <= 0.0 <= one.high:
                 more = f", more than the margin {how.text(margin)}" if margin else ""
                 amount = how.text(one.estimate, sign=True)
-                bounds = ", ".join(bounds_in_words(one, in_percent=how.in_percent))
+                bounds = ", ".join(one_system.bounds_in_words(one, in_percent=how.in_percent))
                 words = f"{base.words(chosen)}, {other.name} \N{MINUS SIGN} {base.name}, {amount} [{bounds}]"
-                found.append(f"{other.name} is significantly worse than {base.name}: {words}{more}")
-        return tuple(found)
+                result.append(f"{other.name} is significantly worse than {base.name}: {words}{more}")
+        return tuple(result)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban compare --json`` prints."""
         about = self.systems[0].uncertainty
-        found: dict[str, Any] = plain(
+        entries: dict[str, Any] = one_system.plain(
             {
                 "units": {"n": about.n_units, "noun": about.noun, "source": about.source},
                 "level": self.level,
@@ -328,7 +320,7 @@ class Comparison(PlottedResult):
                 "notes": self.notes,
             }
         )
-        return {**self.results.to_dict(), **found}
+        return {**self.results.to_dict(), **entries}
 
     @property
     def _seed(self) -> int | None:
@@ -387,18 +379,18 @@ def compare_results(
     for i, j in chosen:
         _require_intervals(systems[i], systems[j])
     paired = [PairedUnits.of(systems[i].uncertainty, systems[j].uncertainty) for i, j in chosen]
-    found = list[dict[MetricKey, Interval]]()
+    entries = list[dict[MetricKey, Interval]]()
     for (i, j), units in zip(chosen, paired, strict=True):
         if measures:
-            found.append(_of_measures(measures[i], measures[j], level, flips))
+            entries.append(_of_measures(measures[i], measures[j], level, flips))
         else:
             metrics = compared_metrics((systems[i], systems[j]))
-            found.append({metric: units.difference(metric, level, flips) for metric in metrics})
+            entries.append({metric: units.difference(metric, level, flips) for metric in metrics})
     names_of, pairs = [(systems[i].name, systems[j].name) for i, j in chosen], []
     have_curves = [k for k, names in enumerate(names_of) if curves_with in ("", *names)]
     drawn = curve_differences([paired[k] for k in have_curves], [names_of[k] for k in have_curves], level)
     curves = dict(zip(have_curves, drawn, strict=True))
-    together = zip(chosen, names_of, paired, found, _adjusted(found), strict=True)
+    together = zip(chosen, names_of, paired, entries, _adjusted(entries), strict=True)
     for k, ((i, j), names, units, row, among) in enumerate(together):
         one, other = systems[i], systems[j]
         shown: dict[MetricKey, tuple[str, tuple[float, float]]]
@@ -415,31 +407,31 @@ def _of_measures(
     first: Mapping[str, Measured], second: Mapping[str, Measured], level: float, flips: SignFlips | None
 ) -> dict[MetricKey, Interval]:
     """Return the differences of the metrics of a protocol that have an interval in both systems."""
-    found = dict[MetricKey, Interval]()
+    entries = dict[MetricKey, Interval]()
     for name, one in first.items():
         other = second.get(name)
         sides = [each.found for each in (one, other) if each is not None and each.found is not None]
         known = [each.uncertainty for each in sides if each.uncertainty is not None and one.key in each.estimates]
         if len(known) == 2:
-            found[name] = one.scaled(PairedUnits.of(*known).difference(one.key, level, flips))
-    return found
+            entries[name] = one.scaled(PairedUnits.of(*known).difference(one.key, level, flips))
+    return entries
 
 
-def against_first(found: Comparison) -> Comparison:
+def against_first(comparison: Comparison) -> Comparison:
     """Return the differences of each system from the first one, out of those of all pairs.
 
     P-values are corrected for these pairs only.
     """
-    kept = [pair for pair in found.pairs if pair.names[0] == found.systems[0].name]
+    kept = [pair for pair in comparison.pairs if pair.names[0] == comparison.systems[0].name]
     adjusted = _adjusted([{one.metric: one.interval for one in pair.metrics} for pair in kept])
     pairs = tuple(
         replace(pair, metrics=tuple(replace(one, holm=among[one.metric]) for one in pair.metrics))
         for pair, among in zip(kept, adjusted, strict=True)
     )
-    return replace(found, pairs=pairs)
+    return replace(comparison, pairs=pairs)
 
 
-def _require_intervals(one: OneSystem, other: OneSystem) -> None:
+def _require_intervals(one: one_system.OneSystem, other: one_system.OneSystem) -> None:
     if compared_metrics((one, other)):
         return
     known = [x.uncertainty for x in (one, other) if x.uncertainty is not None]
@@ -449,17 +441,17 @@ def _require_intervals(one: OneSystem, other: OneSystem) -> None:
     raise InputError(f"{words}{reasons}".rstrip())
 
 
-def _adjusted(found: Sequence[Mapping[MetricKey, Interval]]) -> list[dict[MetricKey, float]]:
+def _adjusted(entries: Sequence[Mapping[MetricKey, Interval]]) -> list[dict[MetricKey, float]]:
     """Return p-values corrected for all pairs with the metric."""
-    adjusted: list[dict[MetricKey, float]] = [{} for _ in found]
-    for metric in dict.fromkeys(metric for row in found for metric in row):
-        having = [k for k, row in enumerate(found) if metric in row]
-        for k, share in zip(having, holm(np.array([found[k][metric].p_value for k in having])).tolist(), strict=True):
+    adjusted: list[dict[MetricKey, float]] = [{} for _ in entries]
+    for metric in dict.fromkeys(metric for row in entries for metric in row):
+        having = [k for k, row in enumerate(entries) if metric in row]
+        for k, share in zip(having, holm(np.array([entries[k][metric].p_value for k in having])).tolist(), strict=True):
             adjusted[k][metric] = share
     return adjusted
 
 
-def _pairs(systems: Sequence[OneSystem], against: str) -> list[tuple[int, int]]:
+def _pairs(systems: Sequence[one_system.OneSystem], against: str) -> list[tuple[int, int]]:
     """Return the positions of the compared systems."""
     names = [one.name for one in systems]
     if len(set(names)) < len(names):
@@ -472,7 +464,7 @@ def _pairs(systems: Sequence[OneSystem], against: str) -> list[tuple[int, int]]:
     return [(base, k) for k in range(len(systems)) if k != base]
 
 
-def _require_same_meaning(one: OneSystem, other: OneSystem, metrics: Sequence[MetricKey]) -> None:
+def _require_same_meaning(one: one_system.OneSystem, other: one_system.OneSystem, metrics: Sequence[MetricKey]) -> None:
     """Refuse differences between operating points, kinds of scores, or rules."""
     if one.kind != other.kind:
         raise InputError(
@@ -490,7 +482,7 @@ def _require_same_meaning(one: OneSystem, other: OneSystem, metrics: Sequence[Me
             )
 
 
-def _cost(system: OneSystem, name: str) -> float:
+def _cost(system: one_system.OneSystem, name: str) -> float:
     """Return a metric that can be infinite, such as Cllr with infinite evidence for the wrong class; else 0."""
     value = getattr(system, name, 0.0)
     return value if isinstance(value, float) else 0.0
@@ -498,13 +490,13 @@ def _cost(system: OneSystem, name: str) -> float:
 
 def _notes(systems: Sequence[Any], pairs: Sequence[Pair], level: float) -> list[str]:
     """Return notes to read before quoting the differences."""
-    found = [
+    items = [
         note if len(some) == len(systems) else f"{' · '.join(one.name for one in some)}: {note}"
-        for some, note in shared_notes(systems)
+        for some, note in one_system.shared_notes(systems)
         if topic_of(note) in ("reversed", "no-llrs", "ratios", "few-errors") or note in some[0].uncertainty.notes
     ]
     if lacking := without_interval(systems):
-        found.append(f"{', '.join(lacking)}: no difference, because not every system has an interval for it.")
+        items.append(f"{', '.join(lacking)}: no difference, because not every system has an interval for it.")
     infinite = [
         f"{what} of {one.name}"
         for one in systems
@@ -512,14 +504,14 @@ def _notes(systems: Sequence[Any], pairs: Sequence[Pair], level: float) -> list[
         if math.isinf(_cost(one, name))
     ]
     if infinite:
-        found.append(f"{', '.join(infinite)}: infinite, so there is no difference.")
+        items.append(f"{', '.join(infinite)}: infinite, so there is no difference.")
     n_units = max(one.uncertainty.n_units for one in systems)
     noun = systems[0].uncertainty.noun
     for pair in pairs:
         if pair.n_shared < n_units:
             words = f"no {noun}" if not pair.n_shared else f"{pair.n_shared:,} of {n_units:,} {noun}s"
-            found.append(f"{pair}: the systems share {words}; the others count as independent.")
-    return [*found, *_on_wide_intervals(systems, pairs, level)]
+            items.append(f"{pair}: the systems share {words}; the others count as independent.")
+    return [*items, *_on_wide_intervals(systems, pairs, level)]
 
 
 def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: float) -> Iterator[str]:
@@ -536,33 +528,33 @@ def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: flo
             yield f"{classes}: intervals of differences of min C_avg can be wider than needed."
 
 
-def caption_of(found: Comparison) -> str:
+def caption_of(comparison: Comparison) -> str:
     """Return the caption on intervals and p-values."""
-    noun = found.systems[0].uncertainty.noun
-    words = [f"Cllr in bits; [paired {100 * found.level:.4g} % intervals by {noun}, {found.units_in_words}]"]
-    drawn = found.systems[0].uncertainty.bootstrap
-    if drawn is not None and any(one.interval.method.startswith("bootstrap") for one in found.pairs[0].metrics):
+    noun = comparison.systems[0].uncertainty.noun
+    words = [f"Cllr in bits; [paired {100 * comparison.level:.4g} % intervals by {noun}, {comparison.units_in_words}]"]
+    drawn = comparison.systems[0].uncertainty.bootstrap
+    if drawn is not None and any(one.interval.method.startswith("bootstrap") for one in comparison.pairs[0].metrics):
         words.append(f"bootstrap of {drawn.n_replicates:,} replicates, seed {drawn.seed}")
-    if found.flips is not None:
-        words.append(found.flips.words)
-    if len(found.pairs) > 1:
+    if comparison.flips is not None:
+        words.append(comparison.flips.words)
+    if len(comparison.pairs) > 1:
         words.append("p by Holm's correction for all pairs of a metric")
     return "; ".join(words)
 
 
-def headings_of(found: Comparison) -> list[str]:
+def headings_of(comparison: Comparison) -> list[str]:
     """Return the headings of the table; the first columns are text: one for a single pair, else three."""
-    if len(found.pairs) == 1:
-        return ["metric", *found.pairs[0].names, str(found.pairs[0]), "p"]
+    if len(comparison.pairs) == 1:
+        return ["metric", *comparison.pairs[0].names, str(comparison.pairs[0]), "p"]
     return ["metric", "first", "second", "value of first", "value of second", "difference", "p"]
 
 
-def rows_of(found: Comparison) -> list[Sequence[str]]:
+def rows_of(comparison: Comparison) -> list[Sequence[str]]:
     """Return a row for each metric and pair, with corrected p-values."""
     rows = list[Sequence[str]]()
-    for metric in metrics_compared(found.pairs):
-        for pair in found.pairs:
-            names = pair.names if len(found.pairs) > 1 else ()
+    for metric in metrics_compared(comparison.pairs):
+        for pair in comparison.pairs:
+            names = pair.names if len(comparison.pairs) > 1 else ()
             same = [one for one in pair.metrics if one.metric == metric]
             rows += [(label_of(one), *names, *cells_of(one), p_value_written(one.holm)) for one in same]
     return rows
@@ -576,8 +568,8 @@ def label_of(one: MetricDifference) -> str:
 def cells_of(one: MetricDifference) -> list[str]:
     """Return both values, and their difference with its interval."""
     how = metric_of(one.metric)
-    bounds = bounds_in_words(one.interval, in_percent=how.in_percent)
-    difference = WithInterval(how.written(one.interval.estimate, sign=True), *bounds)
+    bounds = one_system.bounds_in_words(one.interval, in_percent=how.in_percent)
+    difference = one_system.WithInterval(how.written(one.interval.estimate, sign=True), *bounds)
     return [*(how.written(value) for value in one.values), difference]
 
 
@@ -590,7 +582,7 @@ def p_value_written(value: float) -> str:
     return "<0.001" if value < 0.0005 else f"{value:.3f}"
 
 
-def sentences_of(found: Comparison) -> list[str]:
+def sentences_of(comparison: Comparison) -> list[str]:
     """Return sentences on the better system, for each pair."""
-    several = len(found.pairs) > 1
-    return [f"{pair}: {words}" if several else words for pair in found.pairs for words in pair.sentences]
+    several = len(comparison.pairs) > 1
+    return [f"{pair}: {words}" if several else words for pair in comparison.pairs for words in pair.sentences]

@@ -75,7 +75,7 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
     kept = [name for name in metrics if all(name in one.uncertainty.influences for one in sure)]
     if not kept:
         return (), "there are too many units to keep their influences; use larger units, such as speakers"
-    found = list[ConditionDifference]()
+    result = list[ConditionDifference]()
     pairs = list(itertools.combinations(sure, 2)) if len(sure) <= MOST_PAIRED else []
     paired = [PairedUnits.of(one.uncertainty, other.uncertainty) for one, other in pairs]
     together = _AllConditions.of([one.uncertainty for one in sure]) if len(sure) > 2 else None
@@ -97,10 +97,10 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
         ]
         of_others = [] if together is None else together.against_others(sure, metric, level)
         free = _without_errors(sure, metric)
-        found += [
+        result += [
             one for one in (*_corrected(of_pairs), *_corrected(of_others)) if not {one.first, one.second} & {*free}
         ]
-    return tuple(found), "" if found else "for each metric, some condition has no errors"
+    return tuple(result), "" if result else "for each metric, some condition has no errors"
 
 
 def _sure(evaluated: Sequence[Any]) -> list[Any]:
@@ -205,13 +205,15 @@ class _AllConditions:
         made_of = [
             [(mine, 1.0), *((one, 1.0 / n_others) for one in its)] for mine, its in zip(estimates, others, strict=True)
         ]
-        found = []
+        differences = []
         for k, (mine, least) in enumerate(zip(estimates, _least_errors(errors, made_of), strict=True)):
             mean, degrees = MeanOfEstimates(others[k], errors_of_rest[k]), fewest_degrees(estimates)
             plain = Estimate(mine.value - mean.value, errors[k], n_units, "identity", degrees=degrees)
             interval = interval_of_difference(mine, mean, plain, level, least_error=least)
-            found.append(ConditionDifference(named[k].name, None, metric, (mine.value, mean.value), interval, 1.0))
-        return found
+            differences.append(
+                ConditionDifference(named[k].name, None, metric, (mine.value, mean.value), interval, 1.0)
+            )
+        return differences
 
 
 def significant_differences(part: ByConditions, level: float) -> list[str]:
@@ -247,12 +249,12 @@ def significant_differences(part: ByConditions, level: float) -> list[str]:
     if not phrases:
         words = "no two conditions differ" if in_pairs else "no condition differs from the mean of the others"
         return [f"{words} significantly ({_rule(level)})", *_left_out(part)]
-    found = [
+    items = [
         f"{first} is significantly {'worse' if worse else 'better'} than {second or 'the mean of the others'}: "
         f"{', '.join(words)}"
         for (first, second, worse), words in phrases.items()
     ]
-    return [*found, f"significant: {_rule(level)}; intervals are not corrected", *_left_out(part)]
+    return [*items, f"significant: {_rule(level)}; intervals are not corrected", *_left_out(part)]
 
 
 def _left_out(part: ByConditions) -> list[str]:
@@ -261,18 +263,18 @@ def _left_out(part: ByConditions) -> list[str]:
     few = [one.name for one in part.evaluated if one.uncertainty is not None and one.uncertainty.too_few]
     sure = _sure(part.evaluated)
     endless = [one.name for one in part.evaluated if not math.isfinite(one.cllr)]
-    found = [f"not compared, because all trials have one unit: {shortened('; '.join(alone))}"] if alone else []
+    lines = [f"not compared, because all trials have one unit: {shortened('; '.join(alone))}"] if alone else []
     if few:
-        found.append(
+        lines.append(
             f"not compared, with fewer than {FEWEST_CLUSTERS:g} effective units of a class: {shortened('; '.join(few))}"
         )
     free = list(dict.fromkeys(name for at in (("min_dcf", 0), "mean_min_dcf") for name in _without_errors(sure, at)))
     if free:
         why = "a class has no error at the best threshold"
-        found.append(f"no differences of minDCF, because {why}: {shortened('; '.join(free))}")
+        lines.append(f"no differences of minDCF, because {why}: {shortened('; '.join(free))}")
     if endless:
-        found.append(f"no differences of Cllr, which is infinite in {shortened('; '.join(endless))}")
-    return found
+        lines.append(f"no differences of Cllr, which is infinite in {shortened('; '.join(endless))}")
+    return lines
 
 
 def _rule(level: float) -> str:
@@ -385,8 +387,8 @@ def curve_differences(
     InputError
         If curves have no prior in common.
     """
-    found = [list(map(_CurvePair.of, _kept_by_both(units, own))) for units, own in zip(paired, names, strict=True)]
-    return [tuple(one.difference(level) for one in row) for row in found]
+    items = [list(map(_CurvePair.of, _kept_by_both(units, own))) for units, own in zip(paired, names, strict=True)]
+    return [tuple(one.difference(level) for one in row) for row in items]
 
 
 def _kept_by_both(paired: PairedUnits, names: tuple[str, str]) -> Iterator[tuple[str, PairedUnits, tuple[str, str]]]:
@@ -408,8 +410,8 @@ class _CurvePair:
     root: FloatArray
 
     @classmethod
-    def of(cls, given: tuple[str, PairedUnits, tuple[str, str]]) -> _CurvePair:
-        name, paired, names = given
+    def of(cls, value: tuple[str, PairedUnits, tuple[str, str]]) -> _CurvePair:
+        name, paired, names = value
         one, other = (x.curve_influences[name] for x in (paired.first, paired.second))
         at, also = _common(one.log_odds, other.log_odds)
         if not len(at):
@@ -432,7 +434,7 @@ class _CurvePair:
             below = np.hypot(below, np.hypot(fall[at], other_rise[also]))
         low, high = value - below, value + above
         ranges = [*_ranges(log_odds, low > 0.0, names[1]), *_ranges(log_odds, high < 0.0, names[0])]
-        ranges.sort(key=lambda found: found.low)
+        ranges.sort(key=lambda result: result.low)
         return CurveDifference(self.name, log_odds, value, error, low, high, level, factor, tuple(ranges))
 
 
@@ -507,25 +509,25 @@ def _drawn(n_places: int, n_units: int) -> tuple[NDArray[np.float32], FloatArray
     return normal, spread
 
 
-def _ranges(log_odds: FloatArray, chosen: BoolArray, better: str) -> list[PriorRange]:
+def _ranges(log_odds: FloatArray, mask: BoolArray, better: str) -> list[PriorRange]:
     """Return the runs of chosen places."""
-    steps = np.diff(np.concatenate(([0], chosen.astype(np.int8), [0])))
+    steps = np.diff(np.concatenate(([0], mask.astype(np.int8), [0])))
     starts, ends = np.flatnonzero(steps > 0), np.flatnonzero(steps < 0) - 1
     return [PriorRange(better, float(log_odds[a]), float(log_odds[b])) for a, b in zip(starts, ends, strict=True)]
 
 
 def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
     """Return a sentence for each curve on the better system by prior; of many ranges, the widest are named."""
-    found = []
+    lines = []
     for one in curves:
-        said = list[str]()
+        messages = list[str]()
         for name in dict.fromkeys(place.better for place in one.better):
             places = sorted((p for p in one.better if p.better == name), key=lambda p: (p.low - p.high, p.low))
-            listed = ", ".join(place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low))
+            items = ", ".join(place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low))
             more = len(places) - _SHOWN
-            listed += f" and in {counted(more, 'smaller range')}" if more > 0 else ""
+            items += f" and in {counted(more, 'smaller range')}" if more > 0 else ""
             priors = "target priors" if one.curve == "c_avg" else "priors"
-            said.append(f"{name} is significantly better at {priors} {listed}")
-        words = "; ".join(said) or "no significant difference at any prior"
-        found.append(f"{one.about}: {words} (simultaneous {100 * one.level:.4g} % band over all priors)")
-    return found
+            messages.append(f"{name} is significantly better at {priors} {items}")
+        words = "; ".join(messages) or "no significant difference at any prior"
+        lines.append(f"{one.about}: {words} (simultaneous {100 * one.level:.4g} % band over all priors)")
+    return lines

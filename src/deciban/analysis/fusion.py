@@ -145,8 +145,8 @@ class FusionAnalysis(Jsonable):
     @property
     def eval(self) -> Results | None:
         """The evaluations of all rows on other trials, if there are any."""
-        found = tuple(row.eval for row in self.rows if row.eval is not None)
-        return Results(found) if found else None
+        items = tuple(row.eval for row in self.rows if row.eval is not None)
+        return Results(items) if items else None
 
     @property
     def standardized_weights(self) -> dict[str, float]:
@@ -339,8 +339,8 @@ def _loss_between(without: Any, fusion: Any, level: float) -> Loss | None:
         or not all("cllr" in one.influences and "cllr" in one.estimates for one in (known, other))
     ):
         return Loss(float(without.cllr - fusion.cllr))
-    found = PairedUnits.of(known, other).difference("cllr", level)
-    return Loss(found.estimate, found)
+    result = PairedUnits.of(known, other).difference("cllr", level)
+    return Loss(result.estimate, result)
 
 
 def analyse_fusion(
@@ -432,8 +432,8 @@ def analysed(work: FusionTask, *, trained: Fusion | None = None) -> FusionAnalys
     """
     names, prototype = work.names, work.prototype
     every = tuple(range(len(names)))
-    wanted = [f"without {name}" for name in names] + ["fusion without quality", prototype.table_name]
-    *without, plainer, fused = names_apart(wanted, names)
+    expected = [f"without {name}" for name in names] + ["fusion without quality", prototype.table_name]
+    *without, plainer, fused = names_apart(expected, names)
     try:
         fusion = work.row("fusion", every, fused, trained or work.trained(every))
     except InputError as error:

@@ -149,8 +149,8 @@ def _shown(system: SavedSystem, metrics: Sequence[str]) -> tuple[str, ...]:
 def _counts(system: SavedSystem) -> list[float]:
     """Return the numbers of trials of the classes; empty if the results lack them."""
     numbers = system.numbers
-    listed = numbers.get("counts") if system.kind == "classes" else [numbers.get("n_tar"), numbers.get("n_non")]
-    known = listed if isinstance(listed, list) else []
+    items = numbers.get("counts") if system.kind == "classes" else [numbers.get("n_tar"), numbers.get("n_non")]
+    known = items if isinstance(items, list) else []
     return [float(one) for one in known if isinstance(one, int | float)]
 
 
@@ -277,19 +277,19 @@ def leaderboards(
 def _ranked(some: Sequence[tuple[str, SavedSystem]], metrics: tuple[str, ...], level: float) -> Leaderboard:
     metric = metrics[0]
     sign = -1.0 if metric_of(metric.partition("@")[0]).larger_is_better else 1.0
-    listed = sorted(((name, one, one.metric(metric)) for name, one in some), key=lambda row: sign * row[2].value)
-    values = [sign * row[2].value for row in listed]
-    groups = _groups([(one, found) for _, one, found in listed], level)
+    items = sorted(((name, one, one.metric(metric)) for name, one in some), key=lambda row: sign * row[2].value)
+    values = [sign * row[2].value for row in items]
+    groups = _groups([(one, result) for _, one, result in items], level)
     runs = [
-        RankedRun(name, one, found, 1 + values.index(value), group)
-        for (name, one, found), value, group in zip(listed, values, groups, strict=True)
+        RankedRun(name, one, result, 1 + values.index(value), group)
+        for (name, one, result), value, group in zip(items, values, groups, strict=True)
     ]
     return Leaderboard(metrics, tuple(runs), level)
 
 
 def _groups(runs: Sequence[tuple[SavedSystem, SavedMetric]], level: float) -> list[str]:
     """Return the letters of each run; empty for runs without a standard error, or if there are too many letters."""
-    sure = _with_errors([found for _, found in runs])
+    sure = _with_errors([result for _, result in runs])
     pairs = list(itertools.combinations(sure, 2))
     p_values = np.array([_p_value(runs[i], runs[j]) for i, j in pairs], np.float64)
     differ = [pair for pair, p in zip(pairs, holm(p_values).tolist(), strict=True) if p <= 1.0 - level]
@@ -297,15 +297,15 @@ def _groups(runs: Sequence[tuple[SavedSystem, SavedMetric]], level: float) -> li
     return letters if len(sure) > 1 else [""] * len(runs)
 
 
-def _with_errors(found: Sequence[SavedMetric]) -> list[int]:
-    return [k for k, one in enumerate(found) if one.standard_error and math.isfinite(one.value)]
+def _with_errors(metrics: Sequence[SavedMetric]) -> list[int]:
+    return [k for k, one in enumerate(metrics) if one.standard_error and math.isfinite(one.value)]
 
 
 def _p_value(one: tuple[SavedSystem, SavedMetric], other: tuple[SavedSystem, SavedMetric]) -> float:
     """Return the p-value of the difference of two independent runs."""
     error = math.hypot(one[1].standard_error or 0.0, other[1].standard_error or 0.0)
     units = [run.numbers.get("units") for run, _ in (one, other)]
-    numbers = [found.get("n") for found in units if isinstance(found, dict)]
+    numbers = [result.get("n") for result in units if isinstance(result, dict)]
     degrees = min([n - 1 for n in numbers if isinstance(n, int) and n > 1], default=math.inf)
     return float(2.0 * special.stdtr(min(degrees, 1e9), -abs(one[1].value - other[1].value) / error))
 
@@ -373,30 +373,30 @@ _LETTER = re.compile(r"[a-z]\d*")
 
 def remarks(boards: Sequence[Leaderboard]) -> list[str]:
     """Return sentences about the comparability of the runs."""
-    found = list[str]()
+    lines = list[str]()
     if len(boards) > 1:
-        found.append(
+        lines.append(
             f"Not all runs can be compared with each other: they have {len(boards)} different combinations of trials, "
             "key and operating point. Each combination has its own table."
         )
     if levels := next((one.levels for one in boards if len(one.levels) > 1), []):
-        found.append(
+        lines.append(
             f"Intervals have different confidence levels ({', '.join(levels)}): do not compare their widths. Groups do "
             "not depend on these levels."
         )
     if units := next((one.units for one in boards if len(one.units) > 1), []):
-        listed = shortened(", ".join(counted(*one) for one in units))
-        found.append(f"Intervals have different units ({listed}), so that groups can be wrong. Use the same units.")
+        items = shortened(", ".join(counted(*one) for one in units))
+        lines.append(f"Intervals have different units ({items}), so that groups can be wrong. Use the same units.")
     if any(one.lacks_groups for one in boards):
-        found.append("No groups: more letters than useful would be necessary. Compare a few runs with deciban compare.")
+        lines.append("No groups: more letters than useful would be necessary. Compare a few runs with deciban compare.")
     unknown = dict.fromkeys(run.system.origin for one in boards for run in one.runs if not run.system.key)
     if unknown:
-        found.append(
+        lines.append(
             f"Unknown key: {shortened(', '.join(unknown))}. Equal numbers of trials do not prove equal trials: use "
             "deciban eval with a key."
         )
     if any(run.group for one in boards for run in one.runs):
-        found.append(
+        lines.append(
             "The groups assume independent runs. On the same trials, deciban compare finds smaller differences."
         )
-    return found
+    return lines

@@ -104,12 +104,12 @@ class Pilot:
 
         For minima, decisions are chosen without each unit.
         """
-        found = {"unit": 0.0}
+        entries = {"unit": 0.0}
         for one in self.components:
             level = LEVEL_OF[one.name]
             level += (" of targets" if one.pair == (0, 0) else " of non-targets") if level == "trial" else ""
-            found[level] = found.get(level, 0.0) + one.variance
-        return {level: self.growth**2 * max(variance, 0.0) for level, variance in found.items()}
+            entries[level] = entries.get(level, 0.0) + one.variance
+        return {level: self.growth**2 * max(variance, 0.0) for level, variance in entries.items()}
 
 
 def pilot_of_evaluations(
@@ -207,17 +207,17 @@ def pilot_of_trials(
         If the metric is unknown, or there are fewer than two units.
     """
     make = partial(summarize, metrics=metrics, tar_units=units[0], non_units=units[1])
-    costs, found = list[FloatPair](), list[Evaluation]()
+    costs, result = list[FloatPair](), list[Evaluation]()
     for (tar, non), name in zip(scores, names, strict=True):
         summary = make(tar, non, tar_weights=weights[0], non_weights=weights[1])
-        found.append(evaluation_of(summary, name=name, resampling=Resampling(optimism=True, keep=True)))
-        _uncertainty(found[-1])
-        costs.append(costs_of_trials(summary, found[-1], metric_key(metric, found[-1])))
-    whole = pilot_of_evaluations(found[0], found[1] if len(found) > 1 else None, metric)
+        result.append(evaluation_of(summary, name=name, resampling=Resampling(optimism=True, keep=True)))
+        _uncertainty(result[-1])
+        costs.append(costs_of_trials(summary, result[-1], metric_key(metric, result[-1])))
+    whole = pilot_of_evaluations(result[0], result[1] if len(result) > 1 else None, metric)
     linear = costs[0] if len(costs) == 1 else (costs[0][0] - costs[1][0], costs[0][1] - costs[1][1])
     layout = _Layout.of(units, segments)
     components = components_of(linear, layout.factors, weights)
-    design = not_none(_uncertainty(found[0]).design, "design")
+    design = not_none(_uncertainty(result[0]).design, "design")
     stretched = linear[0] * design.stretch[0], linear[1] * design.stretch[1]
     has_segments = layout.n_segments is not None and any(one.name == "segment" for one in components)
     return replace(
@@ -459,31 +459,31 @@ class Plan(ByValue, Jsonable):
         if self.written(pilot.expected) != self.written(pilot.value):
             known += f" (corrected {self.written(pilot.expected)})"
         known += f", standard error {self.written(self.standard_error)}"
-        found = [
+        items = [
             f"pilot: {size_in_words(pilot, pilot.noun)}: {known}",
             f"{self._goal()}: about {size_in_words(first, pilot.noun)}",
         ]
         if self.between is not None:
             low, high = ("more than a billion" if one is None else f"{one:,}" for one in self.between)
-            found.append(f"the pilot is small, so the number is uncertain: from {low} to {high} {pilot.noun}s")
+            items.append(f"the pilot is small, so the number is uncertain: from {low} to {high} {pilot.noun}s")
         parts = [f"{100 * share:.0f} % {words}" for words, share in self.shares.items() if share >= 0.005]
         if len(self.shares) > 1:
-            found.append(f"variance in the pilot: {', '.join(parts)}")
+            items.append(f"variance in the pilot: {', '.join(parts)}")
         else:
-            found.append(f"all of the variance is assigned to differences between {pilot.noun}s")
+            items.append(f"all of the variance is assigned to differences between {pilot.noun}s")
         if self.endless is not None and self.levels["unit"] > 0.0:
-            found.append(
+            items.append(
                 f"even with an unlimited number of segments each, at least {counted(self.endless, pilot.noun)} are "
                 "needed, according to this pilot"
             )
         elif self.endless is not None:
-            found.append(f"more segments help as much as more {pilot.noun}s, according to this pilot")
+            items.append(f"more segments help as much as more {pilot.noun}s, according to this pilot")
         if self.wanted == "difference" and len(pilot.names) == 1:
-            found.append(
+            items.append(
                 "the other system is assumed to have independent errors and the same uncertainty: systems on the same "
                 "trials mostly need fewer; pass its scores to include this"
             )
-        return tuple(found)
+        return tuple(items)
 
     def _goal(self) -> str:
         scale, unit = (100.0, " percentage points") if self.pilot.in_percent else (1.0, "")
@@ -529,7 +529,7 @@ class Plan(ByValue, Jsonable):
         pilot = self.pilot
         known = ("noun", "source", "n_units", "n_segments", "n_tar", "n_non", "value", "expected", "spread")
         of_pilot = {name: getattr(pilot, name) for name in known}
-        found = {
+        entries = {
             "figure": name_with_place(pilot.metric),
             "systems": pilot.names,
             "goal": {
@@ -550,4 +550,4 @@ class Plan(ByValue, Jsonable):
             "curves": {"n_units": self.curve_units, "reached": self.curves},
             "sentences": self.lines,
         }
-        return dict(plain(found))
+        return dict(plain(entries))

@@ -66,15 +66,15 @@ class Goal:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        given = [name for name in ("width", "difference") if getattr(self, name) is not None]
-        if len(given) != 1:
-            got = "both" if given else "neither"
+        values = [name for name in ("width", "difference") if getattr(self, name) is not None]
+        if len(values) != 1:
+            got = "both" if values else "neither"
             raise InputError(
                 f"width, difference: got {got}. Give the width of the interval ({option(width=0.01)}), or a "
                 f"difference of two systems to detect ({option(difference=0.01)})."
             )
         rule = "Use a finite number above 0, such as 0.01"
-        _validate.in_range(getattr(self, given[0]), given[0], math.ulp(0.0), sys.float_info.max, rule)
+        _validate.in_range(getattr(self, values[0]), values[0], math.ulp(0.0), sys.float_info.max, rule)
         checked_level(self.level)
         _validate.in_range(
             self.power, "power", 0.5, 1.0 - math.ulp(0.5), "Use a share of at least 0.5 and below 1, such as 0.8"
@@ -96,8 +96,8 @@ class Goal:
     def reached(self, pilot: Pilot, standard_error: float, n_units: int) -> float:
         """Return the width of the interval, or the smallest difference with this power, at a standard error."""
         if self.difference is None:
-            found = Estimate(pilot.expected, standard_error, n_units, pilot.scale).interval(self.level)
-            return found.high - found.low
+            result = Estimate(pilot.expected, standard_error, n_units, pilot.scale).interval(self.level)
+            return result.high - result.low
         quantiles = special.stdtrit(n_units - 1, [(1.0 + self.level) / 2.0, self.power])
         independent = math.sqrt(2.0) if len(pilot.names) == 1 else 1.0
         return float(quantiles.sum()) * standard_error * independent
@@ -119,9 +119,9 @@ class Planner:
 
     def __init__(self, pilot: Pilot, goal: Goal) -> None:
         self.pilot, self.goal, self.levels = pilot, goal, pilot.levels
-        given = goal.trials_per_segment
-        self.per_segment = None if given is None or given == "all" else int(given)
-        self.is_crossed = given == "all" or (given is None and pilot.is_crossed)
+        value = goal.trials_per_segment
+        self.per_segment = None if value is None or value == "all" else int(value)
+        self.is_crossed = value == "all" or (value is None and pilot.is_crossed)
         if self.per_segment is not None and pilot.n_segments is None:
             raise InputError(
                 f"trials_per_segment: the segments of each {pilot.noun} are unknown. Leave it out, or use 'all'."
@@ -387,9 +387,9 @@ def plan(
     make = partial(Goal, width=width, difference=difference, segments=segments, trials_per_segment=trials_per_segment)
     goal = make(relative=relative, level=level, power=power)
     if isinstance(tar, Evaluation | ClassEvaluation):
-        given = {"non": non, "tar_units": tar_units, "non_units": non_units, "tar_segments": tar_segments}
-        given |= {"non_segments": non_segments, "tar_weights": tar_weights, "non_weights": non_weights}
-        for name in (name for name, value in given.items() if value is not None):
+        entries = {"non": non, "tar_units": tar_units, "non_units": non_units, "tar_segments": tar_segments}
+        entries |= {"non_segments": non_segments, "tar_weights": tar_weights, "non_weights": non_weights}
+        for name in (name for name, value in entries.items() if value is not None):
             raise InputError(f"{name}: needs scores, but the first argument is an evaluation. Leave it out.")
         return plan_of_pilot(pilot_of_evaluations(tar, second, metric), goal)
     if non is None:

@@ -41,16 +41,16 @@ def labelled_source(
     InputError
         As in `fit` of the fusion; or if measures are given that it does not use, or required measures are missing.
     """
-    given = dict(quality or {})
-    if bool(given) != fusion.takes_quality:
+    entries = dict(quality or {})
+    if bool(entries) != fusion.takes_quality:
         raise InputError(
-            f"quality: {'given' if given else 'none given'}, but the fusion is a {type(fusion).__name__}. Use "
+            f"quality: {'entries' if entries else 'none entries'}, but the fusion is a {type(fusion).__name__}. Use "
             "measures with QualityFusion only."
         )
-    if unknown := set(given) - set(ARGUMENTS):
+    if unknown := set(entries) - set(ARGUMENTS):
         raise InputError(f"quality: unknown key {min(unknown)!r}. Use arguments of `fit`: {', '.join(ARGUMENTS)}.")
     n_trials = len(_validate.matrix(scores, "scores", "system"))
-    tables = Measures.of(n_trials, given).arguments
+    tables = Measures.of(n_trials, entries).arguments
     return source_of_systems(scores, is_target, sample_weight, None, tables or None, missing=fusion.of_subsets)
 
 
@@ -64,12 +64,12 @@ def system_names(names: Names, n_systems: int) -> tuple[str, ...]:
     """
     if names is None:
         return tuple(f"system {k}" for k in range(n_systems))
-    given = (names,) if isinstance(names, str) else tuple(names)
-    if len(given) != n_systems or not all(isinstance(name, str) for name in given):
-        raise InputError(f"names: got {given!r} for {n_systems} systems. Give one string for each system.")
-    if len(set(given)) < n_systems:
-        raise InputError(f"names: {given!r} has a name twice. Give each system a different name.")
-    return given
+    value = (names,) if isinstance(names, str) else tuple(names)
+    if len(value) != n_systems or not all(isinstance(name, str) for name in value):
+        raise InputError(f"names: got {value!r} for {n_systems} systems. Give one string for each system.")
+    if len(set(value)) < n_systems:
+        raise InputError(f"names: {value!r} has a name twice. Give each system a different name.")
+    return value
 
 
 MOST_POINTS = 5000
@@ -209,10 +209,10 @@ def score_pairs(
 
 def _counted(table: FloatArray, own: BoolArray, weight: AnyArray | None, edges: FloatPair) -> FloatArray:
     """Return the number or total weight of trials in each cell."""
-    found: FloatArray = np.histogram2d(
+    values: FloatArray = np.histogram2d(
         table[own, 0], table[own, 1], bins=list(edges), weights=None if weight is None else weight[own]
     )[0]
-    return found
+    return values
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:
@@ -430,13 +430,13 @@ def select_systems(
 
 def _best_first(candidates: Sequence[SelectionStep]) -> list[SelectionStep]:
     """Sort by cost; candidates that differ by rounding only stay in the order of the systems."""
-    found: list[list[SelectionStep]] = []
+    steps: list[list[SelectionStep]] = []
     for one in sorted(candidates, key=lambda candidate: candidate.cost):
-        if found and one.cost <= found[-1][0].cost * (1.0 + _SAME):
-            found[-1].append(one)
+        if steps and one.cost <= steps[-1][0].cost * (1.0 + _SAME):
+            steps[-1].append(one)
         else:
-            found.append([one])
-    return [one for alike in found for one in sorted(alike, key=lambda candidate: candidate.system)]
+            steps.append([one])
+    return [one for alike in steps for one in sorted(alike, key=lambda candidate: candidate.system)]
 
 
 @dataclass(slots=True)
@@ -512,11 +512,11 @@ class Search:
             steps.append(best)
 
     def _costs(
-        self, systems: Iterable[int], chosen: list[int], cost: Callable[[list[int]], float], untrained: list[Untrained]
+        self, systems: Iterable[int], numbers: list[int], cost: Callable[[list[int]], float], untrained: list[Untrained]
     ) -> Iterator[tuple[int, float]]:
         """Yield systems with the cost of adding each to the chosen ones; list systems that cannot be added."""
         for k in systems:
-            together = sorted((*chosen, k))
+            together = sorted((*numbers, k))
             try:
                 yield k, cost(together)
             except InputError as error:

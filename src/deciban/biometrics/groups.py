@@ -77,17 +77,17 @@ def subject_ids(values: ArrayLike, name: str, n: int, of: str) -> AnyArray:
         If there is not one name or whole number for each of the ``n`` rows, columns or trials (``of``).
     """
     try:
-        found = np.asarray(values)
+        result = np.asarray(values)
     except ValueError:  # of numpy, about sequences of different lengths
-        found = np.empty(0, object)
-    if found.dtype.kind == "O" and all(isinstance(one, str) for one in found.ravel()):
-        found = found.astype(str)
-    if found.shape != (n,) or found.dtype.kind not in "iuU":
+        result = np.empty(0, object)
+    if result.dtype.kind == "O" and all(isinstance(one, str) for one in result.ravel()):
+        result = result.astype(str)
+    if result.shape != (n,) or result.dtype.kind not in "iuU":
         raise InputError(
-            f"{name}: shape {found.shape} of type {found.dtype}. Pass {n:,} names or whole numbers, one for each {of} "
-            "of scores."
+            f"{name}: shape {result.shape} of type {result.dtype}. Pass {n:,} names or whole numbers, one for each "
+            f"{of} of scores."
         )
-    return found
+    return result
 
 
 def lowest_threshold(positive: AnyArray, negative: AnyArray, limit: float) -> float:
@@ -191,17 +191,17 @@ def generalized_rates(
     match, non_match = (_validate.in_range(x, name, 0.0, 1.0, rule) for x, name in ((fmr, "fmr"), (fnmr, "fnmr")))
     from scipy.stats import binomtest  # slow to import
 
-    level, found = checked_level(level), list[tuple[float, tuple[float, float]]]()
-    given: dict[str, object] = {"enrol": enrol, "acquire": acquire}
-    for name, counts in given.items():
+    level, result = checked_level(level), list[tuple[float, tuple[float, float]]]()
+    entries: dict[str, object] = {"enrol": enrol, "acquire": acquire}
+    for name, counts in entries.items():
         if not isinstance(counts, list | tuple) or len(counts) != 2:
             raise InputError(f"{name}: got {counts!r:.60}. Pass failures and attempts.")
         k, n = (_validate.whole(x, name, 0, _MOST, "Pass failures and attempts") for x in counts)
         if not 0 < n >= k:
             raise InputError(f"{name}: got {k} failures in {n} attempts. Pass failures and attempts.")
         ends = binomtest(k, n).proportion_ci(level)
-        found.append((k / n, (float(ends.low), float(ends.high))))
-    (fte, fte_interval), (fta, fta_interval) = found
+        result.append((k / n, (float(ends.low), float(ends.high))))
+    (fte, fte_interval), (fta, fta_interval) = result
     far, frr = (1.0 - fta) * match, fta + (1.0 - fta) * non_match
     return GeneralizedRates(fte, fta, fte_interval, fta_interval, far, frr, (1.0 - fte) * far, fte + (1.0 - fte) * frr)
 
@@ -318,9 +318,9 @@ def differential(
         for values, name, scores in ((non_groups, "non_groups", nonmated), (tar_groups, "tar_groups", mated))
     ]
     names = _names(labels)
-    asked: object = reference
-    if asked is not None and not (isinstance(asked, str) and asked in names):
-        raise InputError(f"reference: got {asked!r:.60}. Use one of {', '.join(names)}.")
+    request: object = reference
+    if request is not None and not (isinstance(request, str) and request in names):
+        raise InputError(f"reference: got {request!r:.60}. Use one of {', '.join(names)}.")
     units = _units(tar_units, non_units, labels)
     kinds = [
         _Kind.of(event, label, one, names, reference, level)
@@ -383,15 +383,20 @@ def _threshold(mated: AnyArray, nonmated: AnyArray, threshold: float | None, fmr
 
 def _groups(values: ArrayLike, name: str, n: int) -> AnyArray:
     """Return the group of each comparison, and an empty text between two groups."""
-    found = np.asarray(values)
-    if found.dtype.kind == "O":
-        found = found.astype(str)
-    if found.dtype.kind != "U" or found.ndim not in (1, 2) or found.shape[0] != n or found.shape[1:] not in ((), (2,)):
+    result = np.asarray(values)
+    if result.dtype.kind == "O":
+        result = result.astype(str)
+    if (
+        result.dtype.kind != "U"
+        or result.ndim not in (1, 2)
+        or result.shape[0] != n
+        or result.shape[1:] not in ((), (2,))
+    ):
         raise InputError(
-            f"{name}: shape {found.shape} of type {found.dtype}. Pass {n:,} names of groups, one for each comparison, "
-            "or one for each of its two subjects."
+            f"{name}: shape {result.shape} of type {result.dtype}. Pass {n:,} names of groups, one for each "
+            "comparison, or one for each of its two subjects."
         )
-    return found if found.ndim == 1 else np.where(found[:, 0] == found[:, 1], found[:, 0], "")
+    return result if result.ndim == 1 else np.where(result[:, 0] == result[:, 1], result[:, 0], "")
 
 
 def _names(labels: Sequence[AnyArray]) -> tuple[str, ...]:
@@ -452,19 +457,19 @@ class _Kind:
     def ratios(self) -> tuple[Interval, ...]:
         """Return the ratio of each rate to the rate of the reference group."""
         value, base = self.rates.value, self.rates.value[self.reference]
-        found = list[Interval]()
+        intervals = list[Interval]()
         for k, one in enumerate(value):
             ratio = float(one / base) if base > 0.0 else math.inf if one > 0.0 else math.nan
             if self.why_none or k == self.reference:
                 ends = (ratio, ratio, 0.0) if k == self.reference and not self.why_none else (math.nan,) * 3
-                found.append(_as_interval(ratio, *ends, level=self.level, n=len(self.by_unit)))
+                intervals.append(_as_interval(ratio, *ends, level=self.level, n=len(self.by_unit)))
                 continue
             error = float(np.linalg.norm(self.by_unit[:, k] / one - self.by_unit[:, self.reference] / base))
             step = math.exp(t_quantile(self.level, self.degrees) * error)
-            found.append(
+            intervals.append(
                 _as_interval(ratio, ratio / step, ratio * step, ratio * error, level=self.level, n=len(self.by_unit))
             )
-        return tuple(found)
+        return tuple(intervals)
 
     def gini(self) -> tuple[float, FloatArray]:
         """Return the Gini coefficient of the rates, and its derivatives."""

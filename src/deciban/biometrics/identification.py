@@ -104,23 +104,23 @@ def searched(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike) -> Gallery
     InputError
     """
     try:
-        given = scores if hasattr(scores, "shape") else np.asarray(scores)
+        value = scores if hasattr(scores, "shape") else np.asarray(scores)
     except ValueError:  # of numpy, about rows of different lengths
         lengths = sorted({len(row) for row in scores if hasattr(row, "__len__")})
         words = f"rows have {' or '.join(map(str, lengths))} scores" if len(lengths) > 1 else "not a table of numbers"
         raise InputError(f"scores: {words}. They must be a matrix: probes in rows, gallery in columns.") from None
-    if len(given.shape) != 2 or 0 in given.shape:
+    if len(value.shape) != 2 or 0 in value.shape:
         raise InputError(
-            f"scores: shape {tuple(given.shape)}. They must be a matrix: probes in rows, gallery in columns."
+            f"scores: shape {tuple(value.shape)}. They must be a matrix: probes in rows, gallery in columns."
         )
-    rows, columns = given.shape
+    rows, columns = value.shape
     ids = subject_ids(probe_id, "probe_id", rows, "row"), subject_ids(gallery_id, "gallery_id", columns, "column")
     if (ids[0].dtype.kind == "U") != (ids[1].dtype.kind == "U"):
         raise InputError("probe_id, gallery_id: names in one and numbers in the other. Use one type for both.")
     subjects, codes = np.unique(ids[1], return_inverse=True)
     place = np.minimum(np.searchsorted(subjects, ids[0]), len(subjects) - 1)
     is_mated = subjects[place] == ids[0]
-    found = GallerySearch(
+    search = GallerySearch(
         np.zeros(len(ids[0]), np.int64),
         np.full(len(ids[0]), -np.inf),
         np.empty(len(ids[0])),
@@ -128,13 +128,13 @@ def searched(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike) -> Gallery
         TrialUnits.of(ids[0], "probe_id", noun="subject"),
         len(subjects),
     )
-    for rows, best in _by_subject(given, codes, len(subjects)):
-        found.best[rows] = best.max(axis=1)
+    for rows, best in _by_subject(value, codes, len(subjects)):
+        search.best[rows] = best.max(axis=1)
         mate = np.take_along_axis(best, place[rows, None], axis=1)
         rank = np.count_nonzero(best >= mate, axis=1)
-        found.mate[rows] = np.where(is_mated[rows], mate[:, 0], -np.inf)
-        found.rank[rows] = np.where(is_mated[rows], rank, 0)
-    return found
+        search.mate[rows] = np.where(is_mated[rows], mate[:, 0], -np.inf)
+        search.rank[rows] = np.where(is_mated[rows], rank, 0)
+    return search
 
 
 def _by_subject(scores: AnyArray, codes: IntArray, n_subjects: int) -> Iterator[tuple[slice, AnyArray]]:
@@ -194,7 +194,7 @@ def cmc(scores: ArrayLike, probe_id: ArrayLike, gallery_id: ArrayLike, *, level:
     return cmc_of(searched(scores, probe_id, gallery_id), level)
 
 
-def cmc_of(found: GallerySearch, level: float) -> Cmc:
+def cmc_of(search: GallerySearch, level: float) -> Cmc:
     """Return `cmc` of probes that were searched for.
 
     Raises
@@ -202,19 +202,19 @@ def cmc_of(found: GallerySearch, level: float) -> Cmc:
     InputError
         If no probe has a mate.
     """
-    _require_mates(found)
-    ranks, units = found.rank[found.is_mated], found.units.take(found.is_mated).only_used()
+    _require_mates(search)
+    ranks, units = search.rank[search.is_mated], search.units.take(search.is_mated).only_used()
     steps = np.unique(ranks)
     each = rates_by_unit([(ranks <= rank, units) for rank in steps], level)
-    at = np.searchsorted(steps, np.arange(1, found.n_subjects + 1), side="right") - 1
+    at = np.searchsorted(steps, np.arange(1, search.n_subjects + 1), side="right") - 1
     before = rates_by_unit([(np.zeros(len(ranks), bool), units)], level)  # ranks that no mate has reached
     names = ("value", "low", "high", "n_events", "n_trials")
     columns = (np.where(at < 0, getattr(before, name)[0], getattr(each, name)[at]) for name in names)
-    return Cmc(Rates(*columns), found.rank, found.n_subjects, level)
+    return Cmc(Rates(*columns), search.rank, search.n_subjects, level)
 
 
-def _require_mates(found: GallerySearch) -> None:
-    if not found.is_mated.any():
+def _require_mates(search: GallerySearch) -> None:
+    if not search.is_mated.any():
         raise InputError("probe_id, gallery_id: no probe has a mate in the gallery. Use the same names for subjects.")
 
 
@@ -256,8 +256,8 @@ def dir_fpir(
     (1.0, 0.5, 0.6)
     """
     level, limits = checked_level(level), checked_limits(fpir)
-    asked: object = rank
-    if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or not 1 <= asked <= _MOST_RANK:
+    request: object = rank
+    if isinstance(request, bool) or not isinstance(request, int | np.integer) or not 1 <= request <= _MOST_RANK:
         raise InputError(f"rank: got {rank!r:.60}. It must be a whole number from 1 to {_MOST_RANK:,}.")
     return dir_fpir_of(searched(scores, probe_id, gallery_id), limits, level, rank=rank)
 
@@ -276,7 +276,7 @@ def checked_limits(fpir: float | Sequence[float]) -> FloatArray:
 
 
 def dir_fpir_of(
-    found: GallerySearch, limits: FloatArray, level: float, *, rank: int = 1
+    search: GallerySearch, limits: FloatArray, level: float, *, rank: int = 1
 ) -> tuple[IdentificationRate, ...]:
     """Return `dir_fpir` of probes that were searched for.
 
@@ -285,12 +285,12 @@ def dir_fpir_of(
     InputError
         If no probe has a mate, or every probe.
     """
-    _require_mates(found)
-    if found.is_mated.all():
+    _require_mates(search)
+    if search.is_mated.all():
         raise InputError("probe_id: every probe has a mate in the gallery. An open set needs probes without one.")
-    false = found.best[~found.is_mated]
-    mate, units = found.mate[found.is_mated], found.units.take(found.is_mated).only_used()
-    is_listed = found.rank[found.is_mated] <= rank
+    false = search.best[~search.is_mated]
+    mate, units = search.mate[search.is_mated], search.units.take(search.is_mated).only_used()
+    is_listed = search.rank[search.is_mated] <= rank
     rows = list[IdentificationRate]()
     for limit in limits.tolist():
         threshold = lowest_threshold(mate, false, limit)

@@ -717,15 +717,15 @@ def _amounts(n_classes: int, batch: Batch) -> Sums:
     return Sums.of(np.bincount(batch.labels, batch.float_weight, n_classes))
 
 
-def _detection_llrs(prior: FloatArray, partition: SourcePartition, wanted: TrialFields) -> Batch:
+def _detection_llrs(prior: FloatArray, partition: SourcePartition, fields: TrialFields) -> Batch:
     """Read segments with detection llrs in place of log-likelihoods."""
-    batch = partition.read(wanted)
+    batch = partition.read(fields)
     return replace(
         batch, scores=tuple(multiclass.detection_llrs(one, prior=prior) if len(one) else one for one in batch.scores)
     )
 
 
-def _of_detector(target: int, share: FloatArray, partition: SourcePartition, wanted: TrialFields) -> Batch:
+def _of_detector(target: int, share: FloatArray, partition: SourcePartition, fields: TrialFields) -> Batch:
     """Read segments as trials of one detector.
 
     Parameters
@@ -735,10 +735,10 @@ def _of_detector(target: int, share: FloatArray, partition: SourcePartition, wan
     share : (n_classes,) array
         Factor of the weight of a segment of each class.
     partition : SourcePartition
-    wanted : TrialFields
+    fields : TrialFields
     """
-    batch = partition.read(replace(wanted, systems=(0,) if wanted.systems else (), truth=True, weight=True))
-    scores = tuple(one[:, target] for one in batch.scores) * len(wanted.systems)
+    batch = partition.read(replace(fields, systems=(0,) if fields.systems else (), truth=True, weight=True))
+    scores = tuple(one[:, target] for one in batch.scores) * len(fields.systems)
     own = share[batch.labels]
     weight = own if batch.weight is None else own * batch.weight
     return replace(batch, scores=scores, truth=batch.labels == target, weight=weight, units=None)

@@ -18,19 +18,8 @@ from deciban.errors import InputError, TrialError
 from deciban.models.model import without_measure_warnings
 from deciban.models.score_model import ARGUMENTS, ScoreModel, measure_table, warn_missing
 from deciban.models.sources import naming_rows
-from deciban.trials.sources import (
-    Batch,
-    Columns,
-    Engine,
-    LoadedPartition,
-    MappedPartition,
-    SourcePartition,
-    TrialFields,
-    TrialSource,
-    found_in,
-    in_memory,
-    ordered,
-)
+from deciban.trials import sources
+from deciban.trials.sources import in_memory
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, Weights, not_none
 
 
@@ -142,12 +131,12 @@ def cross_validated(
         )
     columns = _checked_scores(scores)
     truth, weight = _validate.labels(is_target, sample_weight, len(columns))
-    given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
-    quality = _checked_quality(calibrator, given, len(columns))
+    entries = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
+    quality = _checked_quality(calibrator, entries, len(columns))
     systems: Any = (columns,)
     if isinstance(calibrator, ScoreModel):
-        systems = Columns.of(columns) if calibrator.is_fusion else (_validate.scores(columns, "scores"),)
-    batch = Batch(systems, truth, weight=weight, quality=cast("Any", quality or None))
+        systems = sources.Columns.of(columns) if calibrator.is_fusion else (_validate.scores(columns, "scores"),)
+    batch = sources.Batch(systems, truth, weight=weight, quality=cast("Any", quality or None))
     parts = SourceParts.in_memory(in_memory(batch), n_folds, groups=groups, seed=seed)
     llr: FloatArray = np.asarray(parts.crossed(calibrator, "").held.scores[0])
     if not quality:
@@ -157,9 +146,11 @@ def cross_validated(
     return llr
 
 
-def _checked_quality(calibrator: Trainable, given: dict[str, ArrayLike | None], n_trials: int) -> dict[str, ScoreArray]:
+def _checked_quality(
+    calibrator: Trainable, entries: dict[str, ArrayLike | None], n_trials: int
+) -> dict[str, ScoreArray]:
     """Return the measures of the user, if the calibrator takes measures."""
-    tables = {name: values for name, values in given.items() if values is not None}
+    tables = {name: values for name, values in entries.items() if values is not None}
     if not tables:
         return {}
     taken = inspect.signature(calibrator.fit).parameters
@@ -183,19 +174,19 @@ def _checked_scores(scores: ArrayLike) -> AnyArray:
     return array
 
 
-def _left(out: tuple[int, int], partition: SourcePartition, wanted: TrialFields) -> Batch:
+def _left(out: tuple[int, int], partition: sources.SourcePartition, fields: sources.TrialFields) -> sources.Batch:
     """Read the trials of a partition that share no fold with the held-out trials."""
-    batch = partition.read(replace(wanted, folds=True))
+    batch = partition.read(replace(fields, folds=True))
     return batch.take(_shares_none(out, batch))
 
 
-def _shares_none(out: tuple[int, int], batch: Batch) -> BoolArray:
+def _shares_none(out: tuple[int, int], batch: sources.Batch) -> BoolArray:
     """Return True for the trials that share no fold with the held-out trials."""
     left: BoolArray = np.logical_not(np.isin(_folds(batch), out).any(axis=1))
     return left
 
 
-def _folds(batch: Batch) -> IntArray:
+def _folds(batch: sources.Batch) -> IntArray:
     """Return the folds of each trial, (n_trials, n_sides)."""
     return not_none(batch.folds, "folds")
 
@@ -204,9 +195,9 @@ def _crossed(
     models: Mapping[tuple[int, int], Any],
     systems: tuple[int, ...],
     names: tuple[str, ...],
-    partition: SourcePartition,
-    wanted: TrialFields,
-) -> Batch:
+    partition: sources.SourcePartition,
+    fields: sources.TrialFields,
+) -> sources.Batch:
     """Read the trials of a partition with the results of models that were trained on the others.
 
     Parameters
@@ -218,51 +209,51 @@ def _crossed(
         Names of these systems.
     partition : SourcePartition
         A partition whose trials have folds.
-    wanted : TrialFields
+    fields : TrialFields
 
     Raises
     ------
     InputError
         If a model refuses a trial.
     """
-    if not wanted.systems:
-        return partition.read(wanted)
+    if not fields.systems:
+        return partition.read(fields)
     some = next(iter(models.values()))
     quality = some.quality_arguments if getattr(some, "takes_quality", False) else ()
     # A model may refuse trials of weight 0.
-    batch = partition.read(replace(wanted, systems=systems, quality=quality, weight=True, folds=True))
+    batch = partition.read(replace(fields, systems=systems, quality=quality, weight=True, folds=True))
     low, high = _ends(batch)
-    found: FloatArray | None = None
+    values: FloatArray | None = None
     with naming_rows(batch, names, partition.name), without_measure_warnings():
         for out, model in models.items():
             rows = np.flatnonzero((low == out[0]) & (high == out[1]))
             if not len(rows):
                 continue
             own = _transformed(model, batch.take(rows), rows)
-            found = np.full((len(low), *own.shape[1:]), np.nan) if found is None else found
-            found[rows] = own
-    if found is None:
-        found = np.zeros((0, *batch.scores[0].shape[1:]))
-    weight = batch.weight if wanted.weight else None
-    return replace(batch, scores=(found,) * len(wanted.systems), quality=None, weight=weight)
+            values = np.full((len(low), *own.shape[1:]), np.nan) if values is None else values
+            values[rows] = own
+    if values is None:
+        values = np.zeros((0, *batch.scores[0].shape[1:]))
+    weight = batch.weight if fields.weight else None
+    return replace(batch, scores=(values,) * len(fields.systems), quality=None, weight=weight)
 
 
-def _transformed(model: Any, batch: Batch, rows: IntArray) -> FloatArray:
+def _transformed(model: Any, batch: sources.Batch, rows: IntArray) -> FloatArray:
     """Apply a model to trials at some positions; NaN for trials of weight 0 that it refuses."""
-    given = model.inputs(batch.stacked) if isinstance(model, ScoreModel) else batch.scores[0]
+    value = model.inputs(batch.stacked) if isinstance(model, ScoreModel) else batch.scores[0]
     try:
-        return np.asarray(model.transform(given, **(batch.quality or {})))
+        return np.asarray(model.transform(value, **(batch.quality or {})))
     except TrialError as error:
         if batch.weight is None or batch.weight.all():
             raise error.among(rows) from None
     counting = np.flatnonzero(batch.weight)
-    found = _transformed(model, batch.take(counting), rows[counting])
-    whole = np.full((len(rows), *found.shape[1:]), np.nan)
-    whole[counting] = found
+    result = _transformed(model, batch.take(counting), rows[counting])
+    whole = np.full((len(rows), *result.shape[1:]), np.nan)
+    whole[counting] = result
     return whole
 
 
-def _trained(model: Any, source: TrialSource, engine: Engine | None, memory: int) -> Any:
+def _trained(model: Any, source: sources.TrialSource, engine: sources.Engine | None, memory: int) -> Any:
     """Train a model on the trials of a source; foreign classes take arrays."""
     if isinstance(model, ScoreModel):
         return model.fit_source(source, engine, memory)
@@ -270,13 +261,13 @@ def _trained(model: Any, source: TrialSource, engine: Engine | None, memory: int
     return model.fit(batch.scores[0], batch.labels, sample_weight=batch.weight, **(batch.quality or {}))
 
 
-def _ends(batch: Batch) -> tuple[IntArray, IntArray]:
+def _ends(batch: sources.Batch) -> tuple[IntArray, IntArray]:
     """Return the lower and the higher fold of each trial."""
     folds = _folds(batch)
     return folds.min(axis=1), folds.max(axis=1)
 
 
-def _counts(n_folds: int, n_classes: int, batch: Batch) -> CountArray | None:
+def _counts(n_folds: int, n_classes: int, batch: sources.Batch) -> CountArray | None:
     """Count the trials of each pair of folds and class: all, and those that count; None without trials."""
     if batch.truth is None or not len(batch.truth):
         return None
@@ -303,13 +294,15 @@ class SourceParts:
         Number of trials by folds, the lower first, and by class: all, and those that count.
     """
 
-    source: TrialSource
-    engine: Engine | None
+    source: sources.TrialSource
+    engine: sources.Engine | None
     memory: int
     counts: IntArray
 
     @classmethod
-    def of(cls, source: TrialSource, engine: Engine, n_folds: int, *, memory: int = 0, seed: int = 0) -> Self:
+    def of(
+        cls, source: sources.TrialSource, engine: sources.Engine, n_folds: int, *, memory: int = 0, seed: int = 0
+    ) -> Self:
         """Assign folds to trials that are read in batches, in two passes.
 
         Parameters
@@ -330,7 +323,12 @@ class SourceParts:
 
     @classmethod
     def in_memory(
-        cls, source: TrialSource, n_folds: int, *, groups: ArrayLike | Sequence[ArrayLike] | None = None, seed: int = 0
+        cls,
+        source: sources.TrialSource,
+        n_folds: int,
+        *,
+        groups: ArrayLike | Sequence[ArrayLike] | None = None,
+        seed: int = 0,
     ) -> Self:
         """Assign folds to the trials of one batch, as in `cross_validated`.
 
@@ -345,14 +343,14 @@ class SourceParts:
         each = np.column_stack(numbers) if len(numbers) > 1 else numbers[0]
         about = batch.labels.astype(np.int64), batch.weight, groups
         folds = folds_of(each, *about, n_folds=n_folds, seed=seed)
-        own = LoadedPartition(replace(batch, folds=folds.T), source.partitions[0].name)
+        own = sources.LoadedPartition(replace(batch, folds=folds.T), source.partitions[0].name)
         return cls._counted(replace(source, partitions=(own,)), None, 0, int(folds.max()) + 1)
 
     @classmethod
-    def _counted(cls, source: TrialSource, engine: Engine | None, memory: int, n_folds: int) -> Self:
-        wanted = TrialFields((), truth=True, weight=True, folds=True)
+    def _counted(cls, source: sources.TrialSource, engine: sources.Engine | None, memory: int, n_folds: int) -> Self:
+        fields = sources.TrialFields((), truth=True, weight=True, folds=True)
         step = partial(_counts, n_folds, len(source.classes) or 2)
-        return cls(source, engine, memory, found_in(source, engine, wanted, step, "counting folds"))
+        return cls(source, engine, memory, sources.found_in(source, engine, fields, step, "counting folds"))
 
     @property
     def n_folds(self) -> int:
@@ -368,11 +366,11 @@ class SourceParts:
         """Pairs of folds."""
         return [(low, high) for low, high in np.argwhere(self.counts[0].sum(axis=2) > 0).tolist()]
 
-    def __iter__(self) -> Iterator[tuple[str, tuple[int, int], TrialSource]]:
+    def __iter__(self) -> Iterator[tuple[str, tuple[int, int], sources.TrialSource]]:
         """Yield the description of each pair of folds, the folds, and the trials to train on."""
         for low, high in self._parts:
             step = partial(_left, (low, high))
-            left = [MappedPartition(one, step, f"what is left of {one.name}") for one in self.source.partitions]
+            left = [sources.MappedPartition(one, step, f"what is left of {one.name}") for one in self.source.partitions]
             yield words_of(low, high, self.n_folds), (low, high), self.source.made_of(left)
 
     def _require(self, name: str, out: tuple[int, int]) -> None:
@@ -391,7 +389,7 @@ class SourceParts:
                     way += "column whose values have trials of both classes, such as speaker."
                 raise InputError(f"groups: without {name} no {kind} is left to train on. {way}")
 
-    def crossed(self, model: Any, name: str, *, systems: Sequence[int] | None = None) -> TrialSource:
+    def crossed(self, model: Any, name: str, *, systems: Sequence[int] | None = None) -> sources.TrialSource:
         """Train a copy of a model for every pair of folds, on the trials that share no fold with the pair.
 
         Parameters
@@ -421,7 +419,7 @@ class SourceParts:
             before = f"Training without {words}: "
             try:
                 with without_measure_warnings():
-                    own = ordered(left, systems=chosen)
+                    own = sources.ordered(left, systems=chosen)
                     models[out] = _trained(copy.deepcopy(model), own, self.engine, self.memory)
             except TrialError as error:
                 raise error.among(np.flatnonzero(_shares_none(out, self.source.held)), before=before) from error

@@ -84,10 +84,10 @@ def _names(side: object, n_trials: int) -> AnyArray:
     if names.dtype.kind in "biuU":
         return names
     nameless = [not isinstance(name, str | numbers.Real) or name != name for name in names.tolist()]  # noqa: PLR0124
-    if (found := np.flatnonzero(nameless)).size:
+    if (indices := np.flatnonzero(nameless)).size:
         raise InputError(
-            f"groups: {len(found)} of {n_trials} groups are neither strings nor numbers, the first at index "
-            f"{found[0]}: {names[found[0]]!r}. Give each unknown speaker an own name, or leave the trial out."
+            f"groups: {len(indices)} of {n_trials} groups are neither strings nor numbers, the first at index "
+            f"{indices[0]}: {names[indices[0]]!r}. Give each unknown speaker an own name, or leave the trial out."
         )
     if len({isinstance(name, str) for name in names.tolist()}) > 1:
         raise InputError("groups: some are strings and some are numbers. Use one type for all trials.")
@@ -225,22 +225,22 @@ def words_of(low: int, high: int, n_folds: int) -> str:
 
 
 def _by_group(
-    names: Foreign, folds: IntArray, partition: sources.SourcePartition, wanted: sources.TrialFields
+    names: Foreign, folds: IntArray, partition: sources.SourcePartition, fields: sources.TrialFields
 ) -> sources.Batch:
     """Read trials with the folds of their groups, one for each side; ``names`` is a pyarrow array of all groups."""
-    if not wanted.folds:
-        return partition.read(wanted)
+    if not fields.folds:
+        return partition.read(fields)
     from deciban._arrow import compute as pc
     from deciban._arrow import to_numpy
 
-    batch = partition.read(replace(wanted, groups=True))
+    batch = partition.read(replace(fields, groups=True))
     own = [folds[to_numpy(pc.index_in(of, names))][codes] for codes, of in not_none(batch.groups, "groups")]
     return replace(batch, folds=np.stack(own, axis=1))
 
 
-def _listed(folds: IntArray, partition: sources.SourcePartition, wanted: sources.TrialFields) -> sources.Batch:
+def _listed(folds: IntArray, partition: sources.SourcePartition, fields: sources.TrialFields) -> sources.Batch:
     """Read trials with folds that were assigned from a list of all trials."""
-    return replace(partition.read(wanted), folds=folds[:, None])
+    return replace(partition.read(fields), folds=folds[:, None])
 
 
 def _by_content(
@@ -248,16 +248,16 @@ def _by_content(
     n_folds: int,
     seed: int,
     partition: sources.SourcePartition,
-    wanted: sources.TrialFields,
+    fields: sources.TrialFields,
 ) -> sources.Batch:
     """Read trials with folds that depend on their numbers and classes, without a list of all trials."""
-    if not wanted.folds:
-        return partition.read(wanted)
+    if not fields.folds:
+        return partition.read(fields)
     systems = tuple(range(len(source.systems)))
-    batch = partition.read(replace(wanted, systems=systems, truth=True, quality=source.quality))
+    batch = partition.read(replace(fields, systems=systems, truth=True, quality=source.quality))
     folds = folds_by_content(numbers_of(batch), batch.labels, n_folds, seed)
-    quality = {name: (batch.quality or {})[name] for name in wanted.quality} or None
-    truth, scores = batch.truth if wanted.truth else None, tuple(batch.scores[at] for at in wanted.systems)
+    quality = {name: (batch.quality or {})[name] for name in fields.quality} or None
+    truth, scores = batch.truth if fields.truth else None, tuple(batch.scores[at] for at in fields.systems)
     return replace(batch, scores=scores, truth=truth, quality=quality, folds=folds[:, None])
 
 
@@ -289,18 +289,18 @@ class SmallDataPass(sources.SourcePass):
             with self.lock:
                 self._add(n, {partition.number: batch})
 
-    def _add(self, n: int, found: dict[int, sources.Batch] | None) -> None:
+    def _add(self, n: int, entries: dict[int, sources.Batch] | None) -> None:
         self.n_counting += n
-        one = next(iter(found.values())) if found else None
+        one = next(iter(entries.values())) if entries else None
         few = one is None or are_listed(self.n_counting, len(numbers_of(one)))
-        self.found = None if self.found is None or found is None or not few else self.found | found
+        self.found = None if self.found is None or entries is None or not few else self.found | entries
 
     def __add__(self, other: Self) -> Self:
         """Merge with other partitions; see `Work.__add__`."""
-        found = self.empty()
+        values = self.empty()
         for one in (self, other):
-            found._add(one.n_counting, one.found)
-        return found
+            values._add(one.n_counting, one.found)
+        return values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -401,9 +401,9 @@ def _dealt_by_group(source: sources.TrialSource, engine: sources.Engine, n_folds
     InputError
         If there are fewer groups than folds.
     """
-    wanted = sources.TrialFields((), truth=True, weight=source.has_weights, groups=True)
+    fields = sources.TrialFields((), truth=True, weight=source.has_weights, groups=True)
     look = partial(_shares_in, len(source.classes) or 2)
-    shares = sources.found_in(source, engine, wanted, look, "reading groups")
+    shares = sources.found_in(source, engine, fields, look, "reading groups")
     if shares is None:
         raise InputError(f"{source.name}: no trials.")
     return [shares.dealt(n_folds, seed)] * len(source.partitions)
@@ -418,13 +418,13 @@ def _dealt(source: sources.TrialSource, engine: sources.Engine, n_folds: int, se
         If there are fewer trials than folds.
     """
     systems = tuple(range(len(source.systems)))
-    wanted = sources.TrialFields(systems, truth=True, weight=source.has_weights, quality=source.quality)
+    fields = sources.TrialFields(systems, truth=True, weight=source.has_weights, quality=source.quality)
     partitions = sources.numbered(source)
-    found = engine.run(SmallDataPass(wanted), partitions).found
-    if found is None:
+    result = engine.run(SmallDataPass(fields), partitions).found
+    if result is None:
         bare = replace(source, partitions=(), kept=None)  # a step must be small enough to send
         return [partial(_by_content, bare, n_folds, seed)] * len(partitions)
-    batches = [found[at] for at in range(len(partitions))]
+    batches = [result[at] for at in range(len(partitions))]
     sizes = [len(one.scores[0]) for one in batches]
     filled = [one for one in batches if len(one.scores[0])]
     numbers = np.concatenate([np.stack(numbers_of(one), axis=1) for one in filled])

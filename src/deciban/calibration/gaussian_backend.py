@@ -114,11 +114,11 @@ class FeatureSums:
         order = order if weights is None else order[weights[order] > 0.0]
         ends = np.cumsum(np.bincount(label[order], minlength=self.n_classes))
         for k, own in enumerate(np.split(order, ends[:-1])):
-            found = Sums.of(np.zeros(total.high.shape[1:]))
+            sums = Sums.of(np.zeros(total.high.shape[1:]))
             for part in _blocks(len(own), n):
                 rows = own[part]
-                found += Sums.of(self._of(k, features[rows], np.ones(len(rows)) if weights is None else weights[rows]))
-            total.high[k], total.low[k] = found.high, found.low
+                sums += Sums.of(self._of(k, features[rows], np.ones(len(rows)) if weights is None else weights[rows]))
+            total.high[k], total.low[k] = sums.high, sums.low
         return total
 
     def _of(self, k: int, features: ScoreArray, weights: FloatArray) -> FloatArray:
@@ -193,10 +193,10 @@ def _extremes(features: ScoreArray, extreme: Callable[..., ScoreArray]) -> Score
     """Return extremes of each feature; several rows are combined, because numpy is slow with short rows."""
     n, n_features = features.shape
     whole = n - n % _WIDE if features.flags.c_contiguous else 0
-    found = [features[whole:]] if whole < n else []
+    result = [features[whole:]] if whole < n else []
     if whole:
-        found.append(extreme(features[:whole].reshape(-1, _WIDE * n_features), axis=0).reshape(_WIDE, n_features))
-    return extreme(np.concatenate(found), axis=0)
+        result.append(extreme(features[:whole].reshape(-1, _WIDE * n_features), axis=0).reshape(_WIDE, n_features))
+    return extreme(np.concatenate(result), axis=0)
 
 
 def is_singular(covariance: FloatArray) -> bool:
@@ -255,10 +255,10 @@ def _by_one(features: ScoreArray, mean: FloatArray, inverse: FloatArray) -> Floa
     answer = np.empty((len(features), len(mean)))
     for rows in _blocks(len(features), max(mean.shape)):
         white = _white(features[rows] - middle, inverse)
-        found = white @ steps.T
-        found -= 0.5 * _squares(steps)
-        found -= 0.5 * _squares(white)[:, None]
-        answer[rows] = found
+        result = white @ steps.T
+        result -= 0.5 * _squares(steps)
+        result -= 0.5 * _squares(white)[:, None]
+        answer[rows] = result
     return answer
 
 
@@ -453,15 +453,15 @@ class GaussianBackend(ClassModel):
 
     def _models(self, data: SourceClasses, ranges: FeatureRanges, share: float) -> FloatPair:
         """Return means and covariances in the units of the features."""
-        found = ClassMoments.within(ranges, lambda look: data.look(partial(_of_features, look)))
-        shared = np.tensordot(data.prior, found.covariance, (0, 0))
-        models = shared[None] if share == 1.0 else share * shared + (1.0 - share) * found.covariance
+        moments = ClassMoments.within(ranges, lambda look: data.look(partial(_of_features, look)))
+        shared = np.tensordot(data.prior, moments.covariance, (0, 0))
+        models = shared[None] if share == 1.0 else share * shared + (1.0 - share) * moments.covariance
         models = models + self.ridge * np.diag(np.diag(shared))
         for k, model in enumerate(models):
             own, may_smooth = k if share < 1.0 else None, self.covariance == "separate"
-            require_regular(model, found.counts, data, shared=shared, own=own, may_smooth=may_smooth)
+            require_regular(model, moments.counts, data, shared=shared, own=own, may_smooth=may_smooth)
         with np.errstate(over="ignore", under="ignore"):
-            return found.middle + found.size * found.mean, models * np.outer(found.size, found.size)
+            return moments.middle + moments.size * moments.mean, models * np.outer(moments.size, moments.size)
 
     def transform(self, features: ArrayLike) -> FloatArray:
         """Map features to log-likelihoods.

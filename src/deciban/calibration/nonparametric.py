@@ -133,8 +133,8 @@ class PavCalibrator(Calibrator):
         if not np.isfinite(self.llr_).all():
             words += "; smoothing or a bound makes all of them finite"
         own, tar, non = self._transform(blocks.low), blocks.n_tar > 0, blocks.n_non > 0
-        found = outcome_of_llrs((own[tar], blocks.n_tar[tar]), (own[non], blocks.n_non[non]), words)
-        return {"blocks": len(self.llr_), **found}
+        result = outcome_of_llrs((own[tar], blocks.n_tar[tar]), (own[non], blocks.n_non[non]), words)
+        return {"blocks": len(self.llr_), **result}
 
     def _warn(self) -> None:
         if len(self.llr_) == 1:
@@ -288,9 +288,9 @@ def _ends(both: tuple[ScoreArray, ScoreArray], sign: int) -> Iterator[FloatArray
         last = both[k][at[k] + sign * min(_AT_ONCE, rest[k]) - (sign > 0)]
         upto = [int(np.searchsorted(one, last, side=side)) for one in both]
         parts = [one[min(ends) : max(ends)] for one, *ends in zip(both, at, upto, strict=True)]
-        found = np.unique(sign * np.concatenate(parts).astype(np.float64))
-        if len(found := found[found < np.inf]):
-            yield found
+        result = np.unique(sign * np.concatenate(parts).astype(np.float64))
+        if len(result := result[result < np.inf]):
+            yield result
         at = upto
     yield np.array([np.inf])
 
@@ -588,22 +588,22 @@ class Chain(Calibrator):
     def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         if not self.steps:
             raise InputError("steps: a chain needs at least one calibrator.")
-        given, statuses = data, []
+        value, statuses = data, []
         for step in self.steps:
-            given = given.through(step)
+            value = value.through(step)
             status = step.training_.results.get("status") if step.training_ else None
             statuses.append(f"{step.kind}: {status}")
         for step in self.steps:
             step.uncertainty_ = None
-        return outcome_of(given, np.asarray, ". ".join(statuses))
+        return outcome_of(value, np.asarray, ". ".join(statuses))
 
     def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterUncertainty:
         """Return the jackknife of the chain; a first step with parameters also gets their covariance."""
-        found, first = super()._uncertainty(data, units), self.steps[0]
+        uncertainty, first = super()._uncertainty(data, units), self.steps[0]
         if first.parameter_names:
             with suppress(InputError):
                 first.uncertainty_ = first._uncertainty(data, units)  # noqa: SLF001  # a part of this training
-        return found
+        return uncertainty
 
     def _bounds(self, scores: ArrayLike, llr: FloatArray, level: float, **_quality: ArrayLike) -> Bounds:
         """Return intervals by the jackknife that contain those of the first step, mapped by the others.

@@ -80,16 +80,16 @@ def cohort_statistics(scores: Any, *, top: int | None = None, batch: int = 1024)
     if n_cohort < least:
         raise InputError(f"top: {counted(n_cohort, 'cohort score')} in each row, but {least} are needed.")
     start = 0 if top is None else n_cohort - top
-    found, rounding = CohortStatistics(np.empty(n_rows), np.empty(n_rows)), np.empty(n_rows)
+    statistics, rounding = CohortStatistics(np.empty(n_rows), np.empty(n_rows)), np.empty(n_rows)
     for first in range(0, n_rows, batch):
         rows = np.asarray(_validate.matrix(table[first : first + batch], "scores", "cohort score"), np.float64)
         rows = np.partition(rows, start, axis=1)[:, start:] if start else rows
         with np.errstate(invalid="ignore"):
-            found.mean[first : first + batch] = rows.mean(axis=1)
-            found.deviation[first : first + batch] = rows.std(axis=1, ddof=1)
+            statistics.mean[first : first + batch] = rows.mean(axis=1)
+            statistics.deviation[first : first + batch] = rows.std(axis=1, ddof=1)
             rounding[first : first + batch] = _rounding(rows.min(axis=1), rows.max(axis=1))
-    _require_spread(found.deviation, rounding, lambda at: f"row {at}")
-    return found
+    _require_spread(statistics.deviation, rounding, lambda at: f"row {at}")
+    return statistics
 
 
 def normalize_scores(
@@ -130,14 +130,14 @@ def normalize_scores(
     >>> normalize_scores([[3.0], [6.0]], enroll=statistics).ravel().tolist()
     [2.0, 1.0]
     """
-    given = _validate.array(scores, "scores")
+    values = _validate.array(scores, "scores")
     if enroll is None and test is None:
         raise InputError("enroll: no cohort. Pass statistics of the enrolled models, the test segments or both.")
-    if given.ndim != (2 if index is None else 1):
-        raise InputError(f"scores: got {given.ndim} dimensions. Pass a matrix, or scores of trials with index=.")
-    table = np.asarray(_validate.scores(given.ravel(), "scores"), np.float64).reshape(given.shape)
+    if values.ndim != (2 if index is None else 1):
+        raise InputError(f"scores: got {values.ndim} dimensions. Pass a matrix, or scores of trials with index=.")
+    table = np.asarray(_validate.scores(values.ravel(), "scores"), np.float64).reshape(values.shape)
     sides = (enroll, test)
-    places = (np.arange(len(table))[:, np.newaxis], np.arange(given.shape[-1])) if index is None else _pair(index)
+    places = (np.arange(len(table))[:, np.newaxis], np.arange(values.shape[-1])) if index is None else _pair(index)
     parts = list[FloatArray]()
     for name, one, place in zip(PAIR, sides, places, strict=True):
         if one is None:

@@ -130,10 +130,10 @@ class AffineCalibrator(TrainedByRule, Calibrator):
 
     def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterUncertainty:
         weights = np.full(int(self._has_scale), self.scale_)
-        found = self._influences(data.linear(self._form), units, weights, self.offset_, intercept=self._has_offset)
+        result = self._influences(data.linear(self._form), units, weights, self.offset_, intercept=self._has_offset)
         if not self._has_scale:
-            found = replace(found, values=np.column_stack((np.zeros(len(found.values)), found.values)))
-        return ParameterCovariance.of(found, units)
+            result = replace(result, values=np.column_stack((np.zeros(len(result.values)), result.values)))
+        return ParameterCovariance.of(result, units)
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         if self.scale_ == 0.0:
@@ -307,8 +307,8 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         used = np.flatnonzero(weights)
         if not len(used):
             raise InputError("a and b are 0, their lower limit.")
-        given = data.linear(_Stretched(self, tuple(used.tolist())))
-        own = self._influences(given, units, weights[used], self.c_)
+        value = data.linear(_Stretched(self, tuple(used.tolist())))
+        own = self._influences(value, units, weights[used], self.c_)
         changes = np.zeros((len(own.values), 3))
         changes[:, np.append(used, 2)] = own.values
         return ParameterCovariance.of(replace(own, values=changes), units)
@@ -388,8 +388,8 @@ def _best(
     def fit(*used: int) -> LinearFit:
         from deciban.core.training.linear_training import train_trials  # only needed for training
 
-        given = data.linear(_Stretched(model, used))
-        return train_trials(given, alpha=1.0, beta=1.0, log_odds=log_odds, ridge=ridge)
+        value = data.linear(_Stretched(model, used))
+        return train_trials(value, alpha=1.0, beta=1.0, log_odds=log_odds, ridge=ridge)
 
     (low_non, low_tar), (high_non, high_tar) = ends.low.tolist(), ends.high.tolist()
     if high_tar <= low_non and low_tar < high_non:
@@ -401,10 +401,10 @@ def _best(
     if both is not None and min(both.weights) >= 0.0:
         return both, (0, 1)
     single = [(fit(k), (k,)) for k in (0, 1)]
-    possible = [found for found in single if found[0].weights[0] > 0.0]
+    possible = [result for result in single if result[0].weights[0] > 0.0]
     if not possible:
         return None, ()
-    return min(possible, key=lambda found: found[0].objective + 0.5 * ridge * found[0].standardized[0] ** 2)
+    return min(possible, key=lambda result: result[0].objective + 0.5 * ridge * result[0].standardized[0] ** 2)
 
 
 class GaussianCalibrator(Calibrator):
@@ -516,10 +516,10 @@ class GaussianCalibrator(Calibrator):
         require_several(units)
         non, tar = _moments(data, data.look(_find_ranges))
         sums = data.look_by_unit(partial(_by_unit, non, tar))
-        (found,) = sums.parts
-        means, variances, shares = found[:, :2], found[:, 2:4], found[:, 4:]
+        (result,) = sums.parts
+        means, variances, shares = result[:, :2], result[:, 2:4], result[:, 4:]
         n_effective = require_effective(effective_of(sums, shares), ("non-target", "target"), units)
-        leave_out = not sums.is_folded and leaves_out(len(found), data.n_trials)
+        leave_out = not sums.is_folded and leaves_out(len(result), data.n_trials)
         if leave_out:
             means = -means / (1.0 - shares)
             variances = -variances / (1.0 - shares) - means**2
@@ -605,13 +605,13 @@ def _by_unit(non: Spread, tar: Spread, batch: Batch, units: TrialUnits) -> UnitS
 
     The last two columns are the shares of units in the classes.
     """
-    score, found = batch.scores[0].astype(np.float64, copy=False), []
+    score, result = batch.scores[0].astype(np.float64, copy=False), []
     for rows, (total, mean, sd) in ((~batch.labels, non), (batch.labels, tar)):
         share = np.where(rows, 1.0 if batch.float_weight is None else batch.float_weight, 0.0) / total
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused with its variance
             apart = np.where(rows, score - mean, 0.0)
-            found.append([*(share * np.array([apart, (apart - sd) * (apart + sd)])), share])
-    values = np.array([of_class[at] for at in range(3) for of_class in found])
+            result.append([*(share * np.array([apart, (apart - sd) * (apart + sd)])), share])
+    values = np.array([of_class[at] for at in range(3) for of_class in result])
     return UnitSums((Sums.of(sums_by_unit(values, units)),))
 
 
@@ -657,13 +657,13 @@ def _moments(data: SourceTrials, ranges: _Ranges) -> list[Spread]:
     unit = np.where(half > 0.0, half, 1.0)
 
     def sums(mean: tuple[float, ...], power: int) -> tuple[MeanCost, ...]:
-        found: ClassCosts = data.look(partial(_powers, middle, unit, mean, power))
-        return found.of_class
+        spreads: ClassCosts = data.look(partial(_powers, middle, unit, mean, power))
+        return spreads.of_class
 
     first = sums((0.0, 0.0), 1)
     second = sums(tuple(one.value for one in first), 2)
-    found = []
+    spreads = []
     for k, size in enumerate(half.tolist()):
         mean = float(middle[k] + size * first[k].value) if size > 0.0 else float(low[k])
-        found.append((first[k].weight, mean, size * math.sqrt(second[k].value)))
-    return found
+        spreads.append((first[k].weight, mean, size * math.sqrt(second[k].value)))
+    return spreads

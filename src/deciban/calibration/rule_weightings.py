@@ -385,26 +385,28 @@ def _solved(low: float, high: float, share: float) -> tuple[float, float, float]
     least = [math.log(0.05), math.log(0.05), -_LOG_ODDS if middle > 0 else -1e-9]
     greatest = [math.log(100.0), math.log(100.0), _LOG_ODDS if middle < 0 else 1e-9]
     inside = np.clip(start, np.array(least) + 1e-10, np.array(greatest) - 1e-10)
-    found = least_squares(misses, inside, bounds=(least, greatest), x_scale=[1.0, 1.0, 5.0], xtol=1e-9, ftol=1e-12)
-    alpha, beta, tau = found.x
+    result = least_squares(misses, inside, bounds=(least, greatest), x_scale=[1.0, 1.0, 5.0], xtol=1e-9, ftol=1e-12)
+    alpha, beta, tau = result.x
     return math.exp(alpha), math.exp(beta), float(tau)
 
 
-def _rule(alpha: float, beta: float, tau: float, asked: tuple[float, float], share: float, *, is_closest: bool) -> Rule:
+def _rule(
+    alpha: float, beta: float, tau: float, request: tuple[float, float], share: float, *, is_closest: bool
+) -> Rule:
     alpha, beta = (min(max(float(f"{value:.3g}"), 0.05), 100.0) for value in (alpha, beta))
     rare = float(f"{expit(-abs(tau)):.2g}")
     p_target = rare if tau <= 0 else 1.0 - rare
     reached = _central(ThresholdMass(alpha, beta, float(logit(p_target))), share)
     remark = (
         f"{share:.0%} of the weight lies on thresholds from ".replace("%", " %")
-        + f"{reached[0]:.2f} to {reached[1]:.2f} nats; requested: {asked[0]:.2f} to {asked[1]:.2f}."
+        + f"{reached[0]:.2f} to {reached[1]:.2f} nats; requested: {request[0]:.2f} to {request[1]:.2f}."
     )
-    miss = max(abs(reached[0] - asked[0]), abs(reached[1] - asked[1]))
-    if is_closest and miss > 0.05 * (1.0 + asked[1] - asked[0]):
+    miss = max(abs(reached[0] - request[0]), abs(reached[1] - request[1]))
+    if is_closest and miss > 0.05 * (1.0 + request[1] - request[0]):
         remark += " No rule with alpha and beta in [0.05, 100] is closer."
     elif max(alpha, beta) > _NARROW:
         remark += " This range is narrow: few trials determine the result. With few trials, a wider range is safer."
-    return Rule(alpha, beta, p_target, asked, reached, remark)
+    return Rule(alpha, beta, p_target, request, reached, remark)
 
 
 _STEPS = 6001

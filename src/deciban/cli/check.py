@@ -59,8 +59,8 @@ def check_command(
     asked += [] if criteria is None else read_criteria(criteria)
     systems = read_saved(results)
     earlier = None if baseline is None else read_saved(baseline)
-    found = [(one.characteristic, check) for one in asked for check in one.checks(systems, earlier)]
-    checks = [check for _, check in found]
+    items = [(one.characteristic, check) for one in asked for check in one.checks(systems, earlier)]
+    checks = [check for _, check in items]
     if junit is not None:
         with plainly_opened(junit) as stream:
             stream.write(_as_junit(checks, results))
@@ -69,9 +69,9 @@ def check_command(
         others = [one.results for one in asked if one.results is not None]
         read: dict[str, list[Any]] = {"results": [results, *others], "baseline": [baseline], "output": [junit]}
         read["criteria"] = [criteria]
-        print_json({"checks": [_as_object(*pair) for pair in found], "met": are_met}, files=read)
+        print_json({"checks": [_as_object(*pair) for pair in items], "met": are_met}, files=read)
     else:
-        _print(found, criteria is not None)
+        _print(items, criteria is not None)
     if not are_met:
         click.get_current_context().exit(1)
 
@@ -83,9 +83,9 @@ def _as_object(characteristic: str, one: Check) -> dict[str, Any]:
     return {**about, "require": one.requirement.text, **values}
 
 
-def _print(found: Sequence[tuple[str, Check]], is_validation: bool) -> None:  # noqa: FBT001  # one answer
+def _print(output: Sequence[tuple[str, Check]], is_validation: bool) -> None:  # noqa: FBT001  # one answer
     """Print a line for each check; for a validation, a table by characteristic."""
-    for characteristic, one in found:
+    for characteristic, one in output:
         if not characteristic:
             click.echo(one_line(str(one)))
         if not one.is_met and os.environ.get("GITHUB_ACTIONS") == "true":
@@ -96,7 +96,7 @@ def _print(found: Sequence[tuple[str, Check]], is_validation: bool) -> None:  # 
 
     rows = [
         (name, one.requirement.name, one.requirement.text, one.system, one.written, "pass" if one.is_met else "fail")
-        for name, one in found
+        for name, one in output
         if name
     ]
     lacking = [name for name in CHARACTERISTICS if name not in {row[0] for row in rows}]
@@ -108,11 +108,11 @@ def _print(found: Sequence[tuple[str, Check]], is_validation: bool) -> None:  # 
     tables.say(out, f"{n_met} of {len(rows) - len(lacking)} criteria met")
 
 
-def _as_junit(found: Sequence[Check], name: str) -> bytes:
+def _as_junit(checks: Sequence[Check], name: str) -> bytes:
     """Return the checks as a JUnit test suite."""
-    suite = ET.Element("testsuite", name=f"deciban check {name}", tests=str(len(found)))
-    suite.set("failures", str(sum(not one.is_met for one in found)))
-    for one in found:
+    suite = ET.Element("testsuite", name=f"deciban check {name}", tests=str(len(checks)))
+    suite.set("failures", str(sum(not one.is_met for one in checks)))
+    for one in checks:
         case = ET.SubElement(suite, "testcase", classname=one_line(one.system), name=one.requirement.text)
         if not one.is_met:
             ET.SubElement(case, "failure", message=one_line(str(one)))
@@ -148,16 +148,16 @@ def leaderboard_command(
     refuse_overwriting([] if output is None else [output], [one.origin for _, one in runs])
     boards, lacking = leaderboards(runs, metric)
     left_out += lacking
-    said = [*(Message(WARNING, "", one) for one in remarks(boards)), *(Message("note", "", one) for one in left_out)]
-    print_messages(said, quiet=quiet)
+    items = [*(Message(WARNING, "", one) for one in remarks(boards)), *(Message("note", "", one) for one in left_out)]
+    print_messages(items, quiet=quiet)
     if output is not None:
         from deciban.report.page import leaderboard_page
 
         with plainly_opened(output) as stream:
-            stream.write(leaderboard_page(boards, [one.text for one in said]).encode())
+            stream.write(leaderboard_page(boards, [one.text for one in items]).encode())
     if shown.as_json:
         read: dict[str, list[Any]] = {"results": list(dict.fromkeys(one.origin for _, one in runs)), "output": [output]}
-        print_json({"leaderboards": [plain(one.to_dict()) for one in boards]}, files=read, messages=said)
+        print_json({"leaderboards": [plain(one.to_dict()) for one in boards]}, files=read, messages=items)
         return
     out = tables.console(shown.table_style, stderr=output == "-")
     for one in boards:
@@ -177,7 +177,7 @@ def identify_command(
     fpir: tuple[float, ...] | None,
     quiet: bool,
     shown: OutputOptions,
-    **given: object,
+    **arguments: object,
 ) -> None:
     """Evaluate biometric identification (1:N): rank-k identification rates, and DIR at limits of the FPIR.
 
@@ -192,17 +192,17 @@ def identify_command(
     from deciban.workflows.options import Options
     from deciban.workflows.reading.inputs import ScoreFiles
 
-    chosen = {name: value for name, value in given.items() if value not in (None, ())}
+    chosen = {name: value for name, value in arguments.items() if value not in (None, ())}
     about = Options.of("deciban", {**chosen, "kind": "two-class", "from_classes": False})
     opened = ScoreFiles.of(list(scores), key, about.reading)
     with working() as say:
-        found, messages = identifications_of(opened, about, ranks=rank or (), fpirs=fpir or (), progress=say)
+        result, messages = identifications_of(opened, about, ranks=rank or (), fpirs=fpir or (), progress=say)
     print_messages(messages, quiet=quiet)
     if shown.as_json:
-        print_json({"systems": found}, files={"scores": scores, "key": [key]}, messages=messages)
+        print_json({"systems": result}, files={"scores": scores, "key": [key]}, messages=messages)
         return
     out = tables.console(shown.table_style)
-    for one in tables.identification_tables(found):
+    for one in tables.identification_tables(result):
         out.print(one)
 
 
@@ -213,7 +213,7 @@ _DOUBTFUL = 10.0 * math.log(10.0)
 @click.command("statement", cls=SectionedCommand)
 @options("statement", "tables", "json")
 def statement_command(
-    *, llr: float | None, lr: float | None, log10: bool, output: Path | None, shown: OutputOptions, **given: Raw
+    *, llr: float | None, lr: float | None, log10: bool, output: Path | None, shown: OutputOptions, **arguments: Raw
 ) -> None:
     """State a likelihood ratio in numbers and in words.
 
@@ -228,29 +228,29 @@ def statement_command(
     from deciban.workflows.statements import statement
 
     require_own_stream(output, as_json=shown.as_json)
-    value, scale = llr if lr is None else lr, given["scale"]
+    value, scale = llr if lr is None else lr, arguments["scale"]
     if value is None or None not in (llr, lr) or (lr is not None and log10):
         raise click.UsageError("name the likelihood ratio (--lr), or its logarithm (--llr, or --llr with --log10).")
     unit: ScoreUnit = "log10" if log10 else "nats" if lr is None else "lr"
-    found = statement(value, unit=unit, **given)
+    result = statement(value, unit=unit, **arguments)
     if unit == "nats" and abs(value) > _DOUBTFUL:
         print_messages([f"--llr {value:g} was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?"])
-    files = {"model": [given["model"]], "scale": [scale if scale is not None and scale.endswith(".toml") else None]}
-    files["case"] = [given["case"]]
+    files = {"model": [arguments["model"]], "scale": [scale if scale is not None and scale.endswith(".toml") else None]}
+    files["case"] = [arguments["case"]]
     if output is not None:
         from deciban.io.source import described
         from deciban.io.writing import plainly_opened, refuse_overwriting, target_name
         from deciban.report.page import statement_page
 
         refuse_overwriting([output], [one for several in files.values() for one in several])
-        text = statement_page(found.rows, described(files))
+        text = statement_page(result.rows, described(files))
         with plainly_opened(output) as stream:
             stream.write(text.encode())
         click.echo(f"wrote {target_name(output)}", err=True)
     if shown.as_json:
-        print_json(found.to_dict(), files=files)
+        print_json(result.to_dict(), files=files)
         return
     if str(output) == "-":  # the page is the output
         return
     out = tables.console(shown.table_style)
-    out.print(tables.Table(("property", "value"), tuple(found.rows), prose=(1,), has_headings=False))
+    out.print(tables.Table(("property", "value"), tuple(result.rows), prose=(1,), has_headings=False))

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from deciban.workflows.options import Options
 
 
-def refuse_metrics_of_scores(asked: JoiningOptions, shown: OutputOptions, given: Mapping[str, Any]) -> None:
+def refuse_metrics_of_scores(asked: JoiningOptions, shown: OutputOptions, entries: Mapping[str, Any]) -> None:
     """Refuse options for scores, which would have no effect on decisions.
 
     Raises
     ------
     click.UsageError
     """
-    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value not in (None, False, (), [])]
+    named = [f"--{name.replace('_', '-')}" for name, value in entries.items() if value not in (None, False, (), [])]
     split = getattr(asked.options, "split", None)
     named += ["--by, --equalize"] if split is not None and split != type(split)() else []
     named += [f"--{name}" for name in asked.two]
@@ -62,7 +62,7 @@ def show_decisions(
     out: TableConsole,
     *,
     quiet: bool,
-    **given: Raw,
+    **arguments: Raw,
 ) -> None:
     """Evaluate decision files, and print tables or JSON.
 
@@ -80,14 +80,14 @@ def show_decisions(
     from deciban.workflows.deciding.decision_files import evaluate_decision_files
 
     with working() as say:
-        found = evaluate_decision_files(list(files), key, progress=say, **given, options=asked.options)
-    print_messages(found.messages, quiet=quiet)
+        results = evaluate_decision_files(list(files), key, progress=say, **arguments, options=asked.options)
+    print_messages(results.messages, quiet=quiet)
     if shown.as_json:
-        named = {"scores": files, "key": [key], "costs": [given["costs"]]}
-        print_json(found.to_dict(), files=named, messages=found.messages)
+        named = {"scores": files, "key": [key], "costs": [arguments["costs"]]}
+        print_json(results.to_dict(), files=named, messages=results.messages)
         return
 
-    tables.print_decisions(found.systems, out)
+    tables.print_decisions(results.systems, out)
 
 
 @click.command("eval", cls=SectionedCommand)
@@ -105,7 +105,7 @@ def eval_command(
     quiet: bool,
     shown: OutputOptions,
     output: str | None,
-    **given: Raw,
+    **arguments: Raw,
 ) -> None:
     """Evaluate score files, one for each system.
 
@@ -124,36 +124,36 @@ def eval_command(
     from deciban.workflows.reading.inputs import opened, paths_of
 
     out = _console(output, shown, [*scores, key])
-    wanted, decided, verifier, beside = ({name: given.pop(name) for name in names} for names in _REQUESTS)
-    of_scores, found = {**given, **wanted, **beside}, None
+    expected, decided, verifier, beside = ({name: arguments.pop(name) for name in names} for names in _REQUESTS)
+    of_scores, result = {**arguments, **expected, **beside}, None
     if decided.pop("decisions"):
         refuse_metrics_of_scores(asked, shown, of_scores | verifier)
         show_decisions(scores, key, asked, shown, out, quiet=quiet, **decided)
     elif any(decided.values()):
         raise click.UsageError("--accept, --reject, --decision-column and --costs are for decisions: add --decisions.")
     elif any(verifier.values()) or asked.is_about_spoofing:
-        found = show_spoofing(scores, key, asked, shown, out, quiet=quiet, given=verifier | of_scores)
+        result = show_spoofing(scores, key, asked, shown, out, quiet=quiet, given=verifier | of_scores)
     else:
         failures, dev, dev_key = (beside[name] for name in ("failures", "threshold_from", "threshold_key"))
         inputs = asked.inputs(scores, key)
         require_one_stream([*single_files(paths_of(inputs)), key, *dev, dev_key])
-        files = opened(inputs, key, asked.options.with_metrics(classifier=given["classifier"]))
-        about = asked.options_for(files).with_metrics(**given)
+        files = opened(inputs, key, asked.options.with_metrics(classifier=arguments["classifier"]))
+        about = asked.options_for(files).with_metrics(**arguments)
         about = _with_optimism(about) if shown.corrected else about
         with working() as progress:
-            found = evaluate_model(None, files, about, thresholds=(dev, dev_key), progress=progress).results
-        print_messages(found.messages, quiet=quiet)
-        if failures is not None and not all(getattr(one.requested, "rates_at", ()) for one in found.systems):
+            result = evaluate_model(None, files, about, thresholds=(dev, dev_key), progress=progress).results
+        print_messages(result.messages, quiet=quiet)
+        if failures is not None and not all(getattr(one.requested, "rates_at", ()) for one in result.systems):
             raise click.UsageError("--failures: add the limits of a rate (--fnmr-at, --fmr-at, or --preset iso19795).")
         if shown.as_json:
             places = {"threshold-scores": dev, "threshold-key": [dev_key], "units": about.how_sure.files}
-            content = found.to_dict() if failures is None else _with_failures(found.to_dict(), failures)
+            content = result.to_dict() if failures is None else _with_failures(result.to_dict(), failures)
             print_json(content, files={"scores": files.score_paths, "key": [key], **places})
         else:
-            with_information = shown.information or bool(given.get("capacity"))
-            _print_tables(found, out, shown, wanted, failures, with_information=with_information)
+            with_information = shown.information or bool(arguments.get("capacity"))
+            _print_tables(result, out, shown, expected, failures, with_information=with_information)
     if output is not None:
-        _save(out, output, found)
+        _save(out, output, result)
 
 
 _REQUESTS = (
@@ -192,7 +192,7 @@ def _print_tables(
     results: Results[Any],
     out: TableConsole,
     shown: OutputOptions,
-    wanted: Mapping[str, bool],
+    expected: Mapping[str, bool],
     failures: Mapping[str, tuple[int, int]] | None,
     *,
     with_information: bool,
@@ -212,8 +212,8 @@ def _print_tables(
         ),
         sentences=[write(one) for write in of_systems for one in results.systems],
     )
-    if any(wanted.values()) or any(map(_has_requests, results.systems)):
-        tables.print_requested(results, out, **wanted)
+    if any(expected.values()) or any(map(_has_requests, results.systems)):
+        tables.print_requested(results, out, **expected)
     if failures is not None:
         from deciban.tables.error_rates import generalized_table
 
@@ -223,17 +223,17 @@ def _print_tables(
         tables.print_worst(results, out)
 
 
-def _with_failures(found: dict[str, Any], failures: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
+def _with_failures(entries: dict[str, Any], failures: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
     """Return the JSON of results with error rates of transactions at the limits of a rate."""
     from deciban.biometrics import generalized_rates
 
-    for one in found["systems"]:
+    for one in entries["systems"]:
         for entry in (*one.get("fnmr_at_fmr", ()), *one.get("fmr_at_fnmr", ())):
             rates = generalized_rates(
                 entry["p_fa"], entry["p_miss"], enrol=failures["enrol"], acquire=failures["acquire"]
             )
             entry |= {name: getattr(rates, name) for name in ("far", "frr", "gfar", "gfrr")}
-    return found
+    return entries
 
 
 def _with_optimism(options: Options) -> Options:
@@ -243,11 +243,11 @@ def _with_optimism(options: Options) -> Options:
     ------
     click.UsageError
     """
-    wanted = options.how_sure
-    if not wanted.intervals or wanted.optimism is False:
+    expected = options.how_sure
+    if not expected.intervals or expected.optimism is False:
         words = "--corrected: corrected values need intervals and the optimism of minima."
         raise click.UsageError(f"{words} Leave out --no-intervals and --no-optimism.")
-    return replace(options, how_sure=replace(wanted, optimism=True)) if options.kind == "classes" else options
+    return replace(options, how_sure=replace(expected, optimism=True)) if options.kind == "classes" else options
 
 
 _MOST_NOTES = 3
@@ -278,7 +278,7 @@ def report_command(
     output: Path,
     cross_validate: dict[str, Any] | None,
     shown: OutputOptions,
-    **given: Raw,
+    **arguments: Raw,
 ) -> None:
     """Evaluate score files and write one HTML page with tables and plots, readable offline.
 
@@ -296,16 +296,16 @@ def report_command(
     from deciban.report.tables import named_calibrated
     from deciban.workflows.reading.inputs import opened
 
-    if cross_validate is not None and not given["select"]:
+    if cross_validate is not None and not arguments["select"]:
         raise click.UsageError("--cross-validate sets what --select holds out. Add --select, or leave it out.")
-    quiet, watch = given.pop("quiet"), given.pop("watch")
-    given |= cross_validate or {}
-    metrics = {name: given.pop(name) for name in ("classifier", "posteriors_at", "axis", "rule", "capacity")}
+    quiet, watch = arguments.pop("quiet"), arguments.pop("watch")
+    arguments |= cross_validate or {}
+    metrics = {name: arguments.pop(name) for name in ("classifier", "posteriors_at", "axis", "rule", "capacity")}
     names = ("asv", "asv_key", "asv_errors")
-    given["verifier"] = {name: value for name in names if (value := given.pop(name)) is not None}
+    arguments["verifier"] = {name: value for name in names if (value := arguments.pop(name)) is not None}
     inputs = asked.inputs(scores, key)
-    given |= {"train": list(train), "typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
-    request = ReportRequest(scores=inputs, key=key, output=output, **given)
+    arguments |= {"train": list(train), "typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
+    request = ReportRequest(scores=inputs, key=key, output=output, **arguments)
     require_own_stream(output, as_json=shown.as_json)
 
     def write() -> None:
@@ -316,14 +316,14 @@ def report_command(
         print_messages(done.results.messages, quiet=quiet)
         if done.train is not None:
             print_messages(("training", *done.train.messages), quiet=quiet)
-        found = named_calibrated(done.results, done.results.before)
+        result = named_calibrated(done.results, done.results.before)
         if quiet:
-            print_messages(found.note_lines)
+            print_messages(result.note_lines)
         if shown.as_json:
             print_json(done.to_dict(), files={**request.roles, "units": about.how_sure.files, "output": [output]})
         elif not quiet:
             on = tables.console(shown.table_style, stderr=str(output) == "-")
-            tables.print_results(found, on, all_classes=shown.all_classes)
+            tables.print_results(result, on, all_classes=shown.all_classes)
             click.echo(f"wrote {target_name(output)}", err=str(output) == "-")
 
     if not watch:
@@ -408,13 +408,13 @@ def show_spoofing(
         raise click.UsageError("--tar, --non: protocols of spoofing need one file with labels of spoofs, or a key.")
     options = asked.options
     with working() as progress:
-        found = evaluate_spoofing_files(list(files), key, **verifier, options=options, progress=progress)
-    print_messages(found.messages, quiet=quiet)
+        results = evaluate_spoofing_files(list(files), key, **verifier, options=options, progress=progress)
+    print_messages(results.messages, quiet=quiet)
     if shown.as_json:
         roles = {"scores": files, "key": [key], "asv": [verifier["asv"]], "asv-key": [verifier["asv_key"]]}
-        print_json(found.to_dict(), files={**roles, "units": options.how_sure.files})
+        print_json(results.to_dict(), files={**roles, "units": options.how_sure.files})
         return None
     from deciban.tables.error_rates import print_spoofing
 
-    print_spoofing(found, out, everything=shown.everything)
-    return found
+    print_spoofing(results, out, everything=shown.everything)
+    return results

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="IN", shell_complete=files)
 @click.argument("target", metavar="OUT", shell_complete=files)
 @options("convert", "reading", "probabilities", "detection", "llrs", "memory", "quiet", "json")
-def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **given: Raw) -> None:
+def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **arguments: Raw) -> None:
     """Convert IN, in any known format, to OUT. Keeps everything that the format of OUT can contain.
 
     \b
@@ -52,16 +52,16 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **g
 
     require_own_stream(target, as_json=as_json)
     with working(f"converting {display_name(source)}"):
-        messages = convert(source, target, **given)
+        messages = convert(source, target, **arguments)
     print_messages(messages, quiet=quiet)
     if as_json:
-        print_json({}, files={"input": [source], "key": [given["key"]], "output": [target]}, messages=messages)
+        print_json({}, files={"input": [source], "key": [arguments["key"]], "output": [target]}, messages=messages)
 
 
 @click.command("normalize", cls=SectionedCommand)
 @click.argument("scores", metavar="SCORES", shell_complete=files)
 @options("normalize", "quiet", "json")
-def normalize_command(scores: str, *, output: str, quiet: bool, as_json: bool, **given: Raw) -> None:
+def normalize_command(scores: str, *, output: str, quiet: bool, as_json: bool, **arguments: Raw) -> None:
     """Normalize scores by cohorts: z-norm, t-norm or s-norm, adaptive with --top.
 
     A cohort file contains scores of the enrolled models, or of the test segments, against the segments of a cohort.
@@ -75,10 +75,14 @@ def normalize_command(scores: str, *, output: str, quiet: bool, as_json: bool, *
 
     require_own_stream(output, as_json=as_json)
     with working("normalizing scores"):
-        messages = normalize_files(scores, output, **given)
+        messages = normalize_files(scores, output, **arguments)
     print_messages(messages, quiet=quiet)
     if as_json:
-        read = {"scores": [scores], "cohort": [given["enroll_cohort"], given["test_cohort"]], "output": [output]}
+        read = {
+            "scores": [scores],
+            "cohort": [arguments["enroll_cohort"], arguments["test_cohort"]],
+            "output": [output],
+        }
         print_json({"kind": "two-class"}, files=read, messages=messages)
 
 
@@ -91,7 +95,7 @@ _ANY_UNIT = ("log10", "negate")
 @options("validate", "reading", "memory", "quiet", "json")
 @click.pass_context
 def validate_command(
-    ctx: click.Context, /, submission: str, *, trials: str, quiet: bool, as_json: bool, **given: Raw
+    ctx: click.Context, /, submission: str, *, trials: str, quiet: bool, as_json: bool, **arguments: Raw
 ) -> None:
     """Check that SUBMISSION scores exactly the trials of LIST, each once, in the same order, with finite numbers.
 
@@ -104,17 +108,19 @@ def validate_command(
     from deciban.io.validation import validate
 
     with working(f"validating {display_name(submission)}"):
-        found = validate(submission, trials, **{name: value for name, value in given.items() if name not in _ANY_UNIT})
-    print_messages(found.messages, quiet=quiet)
+        output = validate(
+            submission, trials, **{name: value for name, value in arguments.items() if name not in _ANY_UNIT}
+        )
+    print_messages(output.messages, quiet=quiet)
     if as_json:
-        result = {"valid": found.is_valid, "faults": found.faults}
-        print_json(result, files={"submission": [submission], "trials": [trials]}, messages=found.messages)
-        ctx.exit(0 if found.is_valid else 2)
-    for fault in found.faults:
+        result = {"valid": output.is_valid, "faults": output.faults}
+        print_json(result, files={"submission": [submission], "trials": [trials]}, messages=output.messages)
+        ctx.exit(0 if output.is_valid else 2)
+    for fault in output.faults:
         click.echo(lines(str(fault)))
     if not quiet:
-        click.echo("valid" if found.is_valid else "not valid")
-    ctx.exit(0 if found.is_valid else 2)
+        click.echo("valid" if output.is_valid else "not valid")
+    ctx.exit(0 if output.is_valid else 2)
 
 
 @click.command("formats", cls=SectionedCommand)
@@ -125,11 +131,11 @@ def formats_command(*, shown: OutputOptions) -> None:
 
     known = formats().items()
     if shown.as_json:
-        found = [
+        items = [
             {"name": name, "reads": one.reads, "writes": one.writes, "holds": one.summary, "verified": one.verified}
             for name, one in known
         ]
-        print_json({"formats": found}, files={})
+        print_json({"formats": items}, files={})
         return
 
     rows = []
@@ -149,8 +155,8 @@ def inspect_command(files: tuple[str, ...], *, shown: OutputOptions, **reading: 
 
     require_one_stream(files)
     if shown.as_json:
-        found = [inspect_file(path, **reading).to_dict() for path in files]
-        print_json({"inspections": found}, files={"input": files})
+        items = [inspect_file(path, **reading).to_dict() for path in files]
+        print_json({"inspections": items}, files={"input": files})
         return
 
     out = tables.console(shown.table_style)
@@ -158,12 +164,12 @@ def inspect_command(files: tuple[str, ...], *, shown: OutputOptions, **reading: 
         _print_inspection(inspect_file(path, **reading), out)
 
 
-def _print_inspection(found: Inspection, out: Console) -> None:
+def _print_inspection(inspection: Inspection, out: Console) -> None:
     """Print the properties of a file, and remarks on what looks wrong."""
-    tables.say(out, found.name, "bold underline")
-    properties = tuple((one_line(what), one_line(value)) for what, value in found.properties)
+    tables.say(out, inspection.name, "bold underline")
+    properties = tuple((one_line(what), one_line(value)) for what, value in inspection.properties)
     out.print(tables.Table(("property", "value"), properties, prose=(1,), has_headings=False))
-    tables.say_all(out, found.remarks, "yellow")
+    tables.say_all(out, inspection.remarks, "yellow")
 
 
 _ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", "--level", "--dask")
@@ -183,7 +189,7 @@ def summarize_command(
     quiet: bool,
     output: Path,
     as_json: bool,
-    **given: Raw,
+    **arguments: Raw,
 ) -> None:
     """Count the scores of a partition of a data set and write a small summary file, without names.
 
@@ -200,7 +206,7 @@ def summarize_command(
 
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
     with working() as say:
-        messages = summarize_files(list(shards), output, key, progress=say, **given, options=asked.options)
+        messages = summarize_files(list(shards), output, key, progress=say, **arguments, options=asked.options)
     print_messages(messages, quiet=quiet)
     if as_json:
         _print_json(output, messages, scores=shards, key=[key])
@@ -246,7 +252,7 @@ def decide_command(
     output: str | None,
     quiet: bool,
     as_json: bool,
-    **given: Raw,
+    **arguments: Raw,
 ) -> None:
     """Choose the action with the lowest expected cost for every trial: accept, reject, ask a human, ...
 
@@ -292,20 +298,20 @@ def decide_command(
             tables.say_all(tables.console(), lines)
         return
     with working() as say:
-        found = decide_files(list(scores), output, costs=costs, prior=chosen, progress=say, **given)
-    print_messages(found.messages, quiet=quiet)
+        result = decide_files(list(scores), output, costs=costs, prior=chosen, progress=say, **arguments)
+    print_messages(result.messages, quiet=quiet)
     if as_json:
         named = {
             "scores": scores,
             "costs": [costs],
-            "model": [given["model"]],
-            "quality": quality_paths(given["quality"]),
-            "key": [given["key"]],
+            "model": [arguments["model"]],
+            "quality": quality_paths(arguments["quality"]),
+            "key": [arguments["key"]],
             "output": [output],
         }
-        print_json(_decisions_for_json(table, application, lines, found), files=named, messages=found.messages)
+        print_json(_decisions_for_json(table, application, lines, result), files=named, messages=result.messages)
     elif not quiet:
-        tables.say_all(tables.console(stderr=output == "-"), [*lines, *found.lines])
+        tables.say_all(tables.console(stderr=output == "-"), [*lines, *result.lines])
 
 
 def _prior(text: str | None) -> Raw:
@@ -318,10 +324,10 @@ def _prior(text: str | None) -> Raw:
 
 
 def _decisions_for_json(
-    table: CostTable, application: Application, lines: list[str], found: DecidedFiles | None
+    table: CostTable, application: Application, lines: list[str], result: DecidedFiles | None
 ) -> dict[str, Any]:
-    tally = None if found is None else found.tally
-    by_key = None if found is None or found.keyed is None else found.keyed
+    tally = None if result is None else result.tally
+    by_key = None if result is None or result.keyed is None else result.keyed
     return {
         "kind": "two-class" if len(table.classes) == 2 else "classes",
         "actions": list(table.actions),
@@ -359,17 +365,17 @@ def export_command(model: str, *, target: str, output: str, as_json: bool) -> No
     require_own_stream(output, as_json=as_json)
     require_one_stream([model])
     refuse_overwriting([output], [model])
-    found = exported(load_model(model))
-    text = found.to_python if target == "python" else found.to_json
-    content = found.to_onnx() if target == "onnx" else text().encode()
+    result = exported(load_model(model))
+    text = result.to_python if target == "python" else result.to_json
+    content = result.to_onnx() if target == "onnx" else text().encode()
     with plainly_opened(output) as stream:
         stream.write(content)
     if as_json:
         about = {
             "to": target,
-            "model": {"kind": found.kind},
-            "inputs": list(found.inputs),
-            "classes": list(found.classes),
+            "model": {"kind": result.kind},
+            "inputs": list(result.inputs),
+            "classes": list(result.classes),
         }
         print_json(about, files={"model": [model], "output": [output]})
     else:
@@ -431,24 +437,24 @@ def _show_field(folder: Path, field: str, shown: OutputOptions, *, force: bool, 
 
     _refuse_replacing(folder, FIELD_FILES[field], force=force)
     paths, out = write_field_demo(folder, field), tables.console(shown.table_style)
-    found: Any
+    results: Any
     if field == "spoofing":
         from deciban.tables.error_rates import print_spoofing
         from deciban.workflows.spoofing import evaluate_spoofing_files
 
-        found = evaluate_spoofing_files(paths[0], asv=paths[1], preset="asvspoof2019", by="attack")
+        results = evaluate_spoofing_files(paths[0], asv=paths[1], preset="asvspoof2019", by="attack")
     else:
         from deciban.workflows.evaluate import evaluate_files
 
-        found = evaluate_files(paths[0], preset="iso19795" if field == "biometrics" else None)
-    print_messages(found.messages, quiet=quiet)
+        results = evaluate_files(paths[0], preset="iso19795" if field == "biometrics" else None)
+    print_messages(results.messages, quiet=quiet)
     if shown.as_json:
-        print_json(found.to_dict(), files={"output": paths})
+        print_json(results.to_dict(), files={"output": paths})
         return
     if field == "spoofing":
-        print_spoofing(found, out)
+        print_spoofing(results, out)
     else:
-        tables.print_results(found, out)
+        tables.print_results(results, out)
     words, page = _COMMANDS[field]
     named = " ".join(shlex.quote(str(folder / word)) if word in FIELD_FILES[field] else word for word in words.split())
     click.echo(f"\nwrote {', '.join(FIELD_FILES[field])}. For your own files, see {page}:")

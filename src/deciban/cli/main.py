@@ -174,9 +174,9 @@ def _answering() -> Iterator[None]:
         if isinstance(error, click.NoSuchOption):
             near = _near(error.option_name, error.possibilities or ())
             error = click.NoSuchOption(error.option_name, error.message, near, error.ctx)
-        said = io.StringIO()
-        error.show(file=said)
-        click.echo(lines(said.getvalue()), nl=False, err=True)
+        messages = io.StringIO()
+        error.show(file=messages)
+        click.echo(lines(messages.getvalue()), nl=False, err=True)
         sys.exit(error.exit_code)
     except click.Abort:
         _fail("interrupted", 1)
@@ -207,10 +207,10 @@ def _as_typed(message: str) -> str:
 
     words = sys.argv[2:]
     path, named = options_in_file(words)
-    found = in_options(message, [*words, *named])
-    if (name := found.partition(": ")[0]) in named and name not in words:
-        found = f"{found.rstrip('.')} ({path}: {name.lstrip('-')})."
-    return _with_commands(found, sys.argv[1:])
+    text = in_options(message, [*words, *named])
+    if (name := text.partition(": ")[0]) in named and name not in words:
+        text = f"{text.rstrip('.')} ({path}: {name.lstrip('-')})."
+    return _with_commands(text, sys.argv[1:])
 
 
 def _with_commands(message: str, words: Sequence[str]) -> str:

@@ -70,13 +70,13 @@ class OutputOptions:
 
 
 def print_json(
-    found: Mapping[str, Any], *, files: Mapping[str, Iterable[Any]], messages: Iterable[object] = ()
+    entries: Mapping[str, Any], *, files: Mapping[str, Iterable[Any]], messages: Iterable[object] = ()
 ) -> None:
     """Print the JSON object of the running command: its options, files and results.
 
     Parameters
     ----------
-    found : mapping
+    entries : mapping
         The result; its ``kind`` and ``messages`` take precedence.
     files : mapping of str to iterable of path or None
         Files that were read and written, by role.
@@ -99,7 +99,7 @@ def print_json(
         "files": described(files),
         "messages": as_objects(messages),
     }
-    click.echo(json_text(plain({**head, **found}), default=str))
+    click.echo(json_text(plain({**head, **entries}), default=str))
 
 
 def require_own_stream(output: object, *, as_json: bool) -> None:
@@ -133,23 +133,23 @@ def typed_for(other: click.Command, *, without: Iterable[str] = ()) -> tuple[str
     values, _, order = context.command.make_parser(context).parse_args(list(context.meta.get(TYPED, ())))
     arguments, words = list[str](), list[str]()
     for one in dict.fromkeys(order):
-        given = values.get(str(one.name))
+        value = values.get(str(one.name))
         if isinstance(one, click.Option):
             if known.intersection(one.opts) and not left_out.intersection(one.opts):
-                words += _option_words(one, given)
-        elif isinstance(given, str | tuple | list):  # other types were not typed
+                words += _option_words(one, value)
+        elif isinstance(value, str | tuple | list):  # other types were not typed
             # A name that starts with a dash would be an option; with a folder before it, it is not.
-            several = [given] if isinstance(given, str) else given
+            several = [value] if isinstance(value, str) else value
             arguments += [f"./{word}" if word.startswith("-") and word != "-" else word for word in several]
     return ("deciban", str(other.name), *arguments, *words)
 
 
-def _option_words(one: click.Option, given: Raw) -> list[str]:
+def _option_words(one: click.Option, raw: Raw) -> list[str]:
     """Return the words of an option with its values, repeated as typed."""
     name = max(one.opts, key=len)
     if one.is_flag:
-        return [name if given in (True, one.flag_value) else max(one.secondary_opts, key=len)]
-    several = given if one.multiple else [given]
+        return [name if raw in (True, one.flag_value) else max(one.secondary_opts, key=len)]
+    several = raw if one.multiple else [raw]
     every = [[value] if isinstance(value, str) else value for value in several]
     return [word for values in every for word in (name, *map(str, values))]
 
@@ -249,11 +249,11 @@ class SectionedCommand(click.Command):
             if isinstance(one, click.Option):
                 by_topic[_topic_of(one)].append(one)
         if common is None:
-            for topic, listed in by_topic.items():
-                _write_options(ctx, formatter, topic, listed)
+            for topic, items in by_topic.items():
+                _write_options(ctx, formatter, topic, items)
             return
-        listed = [one for several in by_topic.values() for one in several]
-        _write_options(ctx, formatter, "Options", [one for one in listed if common.intersection(one.opts)])
+        items = [one for several in by_topic.values() for one in several]
+        _write_options(ctx, formatter, "Options", [one for one in items if common.intersection(one.opts)])
         others = list[tuple[str, str]]()
         for topic, several in by_topic.items():
             names = [max(one.opts, key=len) for one in several if not common.intersection(one.opts)]
@@ -344,10 +344,10 @@ _FORMER = ", --figure"
 
 
 def _write_options(
-    ctx: click.Context, formatter: click.HelpFormatter, title: str, listed: Sequence[click.Option]
+    ctx: click.Context, formatter: click.HelpFormatter, title: str, items: Sequence[click.Option]
 ) -> None:
     """Write a heading and the options below it, if there are options."""
-    records = [record for one in listed if (record := one.get_help_record(ctx)) is not None]
+    records = [record for one in items if (record := one.get_help_record(ctx)) is not None]
     if records:
         with formatter.section(title):
             formatter.write_dl([(names.replace(_FORMER, ""), about) for names, about in records])
@@ -451,11 +451,11 @@ class JoiningOptions:
     two: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: dict[str, Any]) -> JoiningOptions:
+    def of(cls, entries: dict[str, Any]) -> JoiningOptions:
         """Make an instance from the options of a command; omitted options are None or empty."""
         from deciban.workflows.options import Options
 
-        chosen = {name: value for name, value in given.items() if value not in (None, ())}
+        chosen = {name: value for name, value in entries.items() if value not in (None, ())}
         two: dict[str, Any] = {name: chosen.pop(name) for name in ("tar", "non") if name in chosen}
         points = chosen.pop("dcf", None)
         subsets = chosen["missing"] if str(chosen["missing"]).startswith("subset") else None
@@ -518,21 +518,21 @@ def refuse_options(kind: KindName) -> None:
     """
     context = click.get_current_context()
     params = [one for one in context.command.params if isinstance(one, Option)]
-    given = [
+    values = [
         one.opts[-1]
         for one in params
         if one.about not in ("", kind)
         and one.name not in (None, "kind")
         and context.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE
     ]
-    if given:
+    if values:
         from deciban.workflows.kinds import kind_called
 
         held, other = kind_called(kind).about, kind_called(kind).other
         if any(one.name == "kind" and one.about for one in params):
             held += f" (if not, use --kind {'two-class' if kind == 'classes' else 'classes'})"
-        verb = "are" if len(given) > 1 else "is"
-        raise click.UsageError(f"the scores are {held}, and {', '.join(given)} {verb} for {other} scores.")
+        verb = "are" if len(values) > 1 else "is"
+        raise click.UsageError(f"the scores are {held}, and {', '.join(values)} {verb} for {other} scores.")
 
 
 def print_messages(messages: Iterable[object], *, quiet: bool = False) -> None:

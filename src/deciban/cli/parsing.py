@@ -77,12 +77,12 @@ def _point(text: str) -> tuple[float, ...]:
 
 def _failures(text: str) -> dict[str, tuple[int, int]]:
     """Return failures and attempts to enrol and to acquire."""
-    given = dict(part.split("=") for part in text.casefold().split(","))
-    _require(text.count("=") == len(given))
+    entries = dict(part.split("=") for part in text.casefold().split(","))
+    _require(text.count("=") == len(entries))
     counts = {
-        name: tuple(map(int, given.pop(word, "").split("/"))) for name, word in (("enrol", "fte"), ("acquire", "fta"))
+        name: tuple(map(int, entries.pop(word, "").split("/"))) for name, word in (("enrol", "fte"), ("acquire", "fta"))
     }
-    if given or not all(len(pair) == 2 and 0 <= pair[0] <= pair[1] > 0 for pair in counts.values()):
+    if entries or not all(len(pair) == 2 and 0 <= pair[0] <= pair[1] > 0 for pair in counts.values()):
         raise ValueError(text)
     return {name: (pair[0], pair[1]) for name, pair in counts.items()}
 
@@ -159,9 +159,9 @@ def _prior(text: str) -> Raw:
         return text
     if "=" in text:
         pairs = [part.rpartition("=") for part in text.split(",")]
-        named = {name.strip(): _finite(value) for name, _, value in pairs}
-        _require(len(named) == len(pairs) and all(named))
-        return named
+        raw = {name.strip(): _finite(value) for name, _, value in pairs}
+        _require(len(raw) == len(pairs) and all(raw))
+        return raw
     if ":" not in text:
         return [_finite(part) for part in text.split(",")]
     shares = [_finite(part) for part in text.split(":")]
@@ -182,45 +182,45 @@ def _held_out(text: str) -> dict[str, Any]:
     return {"cross_validate": by, **({"n_folds": int(number)} if number else {})}
 
 
-def parse_quality(given: Sequence[str]) -> str | dict[str, str]:
+def parse_quality(names: Sequence[str]) -> str | dict[str, str]:
     """Parse ``FILE`` or several ``SIDE=FILE`` into files of quality measures."""
     from deciban.fusion.quality_measures import QUALITY_SIDES
 
-    pairs = [text.partition("=") for text in given]
-    for text, (side, equals, _) in zip(given, pairs, strict=True):
+    pairs = [text.partition("=") for text in names]
+    for text, (side, equals, _) in zip(names, pairs, strict=True):
         if equals and side.isidentifier() and side not in QUALITY_SIDES and not Path(text).exists():
             raise click.BadParameter(f"{text!r}: {side!r} is none of {', '.join(QUALITY_SIDES)}.")
     named = [side in QUALITY_SIDES and bool(path) for side, _, path in pairs]
-    if len(given) < 2 and not any(named):
-        return given[0]
+    if len(names) < 2 and not any(named):
+        return names[0]
     sides = {side: path for side, _, path in pairs}
-    if not all(named) or len(sides) < len(given):
+    if not all(named) or len(sides) < len(names):
         raise click.BadParameter("write FILE, or enroll=FILE and test=FILE for two of them.")
     return sides
 
 
-def parse_measures(given: Sequence[str]) -> list[str] | dict[str, list[str]]:
+def parse_measures(value: Sequence[str]) -> list[str] | dict[str, list[str]]:
     """Parse ``NAME,NAME`` or several ``SIDE=NAME,NAME`` into names of quality measures."""
     from deciban.fusion.quality_measures import QUALITY_SIDES
 
-    pairs = [text.rpartition("=") for text in given]
+    pairs = [text.rpartition("=") for text in value]
     chosen = {side: [name.strip() for name in names.split(",")] for side, _, names in pairs}
-    if list(chosen) == [""] and len(given) == 1:
+    if list(chosen) == [""] and len(value) == 1:
         return chosen[""]
-    if set(chosen) - set(QUALITY_SIDES) or len(chosen) < len(given):
+    if set(chosen) - set(QUALITY_SIDES) or len(chosen) < len(value):
         raise click.BadParameter("write NAME,NAME, or SIDE=NAME,NAME once for each side.")
     return chosen
 
 
-def parse_names(given: Sequence[str]) -> list[str] | dict[str, str]:
+def parse_names(names: Sequence[str]) -> list[str] | dict[str, str]:
     """Parse several ``NAME``, or several ``SYSTEM=NAME``, into names of systems.
 
     >>> parse_names(["A", "B"]), parse_names(["sysA=Baseline"])
     (['A', 'B'], {'sysA': 'Baseline'})
     """
-    pairs = [text.partition("=") for text in given]
+    pairs = [text.partition("=") for text in names]
     if not any(equals for _, equals, _ in pairs):
-        return list(given)
+        return list(names)
     named = {system: name for system, _, name in pairs}
     if not all(equals for _, equals, _ in pairs) or len(named) < len(pairs):
         raise click.BadParameter("write NAME for every system, in order, or SYSTEM=NAME, once for each.")
@@ -244,7 +244,7 @@ def parse_size(text: str) -> str:
 _NAMED_RULES = {(1.0, 1.0): "logarithmic", (2.0, 2.0): "Brier", (0.5, 0.5): "boosting"}
 
 
-def parse_drawn_rules(given: Sequence[str]) -> dict[str, Any]:
+def parse_drawn_rules(names: Sequence[str]) -> dict[str, Any]:
     """Parse ``ALPHA,BETA`` and file names into named rules.
 
     >>> list(parse_drawn_rules(["2,2", "1,0.5"]))
@@ -252,15 +252,15 @@ def parse_drawn_rules(given: Sequence[str]) -> dict[str, Any]:
     """
     from deciban.rules import Beta
 
-    found = dict[str, Any]()
-    for text in given:
+    entries = dict[str, Any]()
+    for text in names:
         try:
             alpha, beta = map(float, text.split(","))
         except ValueError:
-            found[Path(text).stem] = _read_rule(text)
+            entries[Path(text).stem] = _read_rule(text)
         else:
-            found[f"{_NAMED_RULES.get((alpha, beta), 'beta')} ({alpha:g}, {beta:g})"] = Beta(alpha, beta)
-    return found
+            entries[f"{_NAMED_RULES.get((alpha, beta), 'beta')} ({alpha:g}, {beta:g})"] = Beta(alpha, beta)
+    return entries
 
 
 PARSERS: dict[str, Callable[[Any], Any]] = {
@@ -374,8 +374,8 @@ def _offering(words: Callable[[click.Context, str], Iterable[str]], *, or_files:
 
     def complete(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         before, comma, last = incomplete.rpartition(",")
-        found = [CompletionItem(before + comma + one) for one in words(context, last) if one.startswith(last)]
-        return found if found or not or_files else files(context, param, incomplete)
+        items = [CompletionItem(before + comma + one) for one in words(context, last) if one.startswith(last)]
+        return items if items or not or_files else files(context, param, incomplete)
 
     return complete
 
@@ -438,7 +438,7 @@ Columns: TypeAlias = Callable[[click.Context], list[str]]
 def _columns(*places: str) -> Columns:
     """Return a function that finds columns of the typed files, in the first of these places with files."""
 
-    def found(context: click.Context) -> list[str]:
+    def columns(context: click.Context) -> list[str]:
         for place in places:
             # While the value of an option is being typed, arguments are still unsorted.
             is_option = any(one.name == place and isinstance(one, click.Option) for one in context.command.params)
@@ -448,7 +448,7 @@ def _columns(*places: str) -> Columns:
                 return next(filter(None, (columns_of(str(path)) for path in paths)), [])
         return []
 
-    return found
+    return columns
 
 
 def _roles(columns: Columns) -> Completer:

@@ -34,7 +34,13 @@ if TYPE_CHECKING:
 @joining_options(missing="missing-of-comparisons", more=("units", "uncertainty"))
 @options("comparison", "rule", "spoofing", "tables", "json")
 def compare_command(
-    scores: tuple[str, ...], *, key: str | None, asked: JoiningOptions, quiet: bool, shown: OutputOptions, **given: Raw
+    scores: tuple[str, ...],
+    *,
+    key: str | None,
+    asked: JoiningOptions,
+    quiet: bool,
+    shown: OutputOptions,
+    **arguments: Raw,
 ) -> None:
     """Compare systems on the trials that all of them scored, with confidence intervals.
 
@@ -53,16 +59,16 @@ def compare_command(
     from deciban.workflows.kinds import kind_of
     from deciban.workflows.reading.inputs import ScoreFiles
 
-    gates, given["permutations"] = given.pop("fail_if_worse") or (), given["permutations"] or 0
-    verifier = {name: value for name in ("asv", "asv_key", "asv_errors") if (value := given.pop(name)) is not None}
-    rule, read = given.pop("rule"), {"key": [key], "model": [given["model"]]}
+    gates, arguments["permutations"] = arguments.pop("fail_if_worse") or (), arguments["permutations"] or 0
+    verifier = {name: value for name in ("asv", "asv_key", "asv_errors") if (value := arguments.pop(name)) is not None}
+    rule, read = arguments.pop("rule"), {"key": [key], "model": [arguments["model"]]}
     opened: Any
     if asked.is_about_spoofing or verifier:
         others = {"--fail-if-worse": gates, "--rule": rule, "--same, --different": asked.two}
         if named := [name for name, value in others.items() if value]:
             raise click.UsageError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
         Edition.of(asked.options.plan)
-        opened, about, given = list(scores), asked.options, {**given, "key": key, "verifier": verifier}
+        opened, about, arguments = list(scores), asked.options, {**arguments, "key": key, "verifier": verifier}
         read |= {"scores": opened, "asv": [verifier.get("asv")], "asv-key": [verifier.get("asv_key")]}
     else:
         opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)
@@ -71,13 +77,13 @@ def compare_command(
         require_metrics([name for name, _ in gates], kind, about, "fail_if_worse")
         read |= {"scores": [one.path for one in opened.scores]}
     with working() as say:
-        found = compare_files(opened, options=about, progress=say, **given)
-        worse = [words for metric, margin in gates for words in found.worse(metric, margin)]
-    print_messages(found.results.messages, quiet=quiet)
+        result = compare_files(opened, options=about, progress=say, **arguments)
+        worse = [words for metric, margin in gates for words in result.worse(metric, margin)]
+    print_messages(result.results.messages, quiet=quiet)
     if shown.as_json:
-        print_json({**found.to_dict(), "worse": worse}, files={**read, "units": about.how_sure.files})
+        print_json({**result.to_dict(), "worse": worse}, files={**read, "units": about.how_sure.files})
     else:
-        tables.print_comparison(found, tables.console(shown.table_style))
+        tables.print_comparison(result, tables.console(shown.table_style))
     if worse:
         print_messages(f"worse: {words}" for words in worse)
         click.get_current_context().exit(1)
@@ -119,22 +125,22 @@ def plan_command(
     about = asked.options_for(opened)
     require_metrics([] if metric is None else [metric], kind_of(opened.scores[0], opened.key, about), about, "metric")
     refuse_overwriting(picture.paths, [*opened.paths, *about.files])
-    said = {name: value for name, value in goal.items() if value is not None}
+    entries = {name: value for name, value in goal.items() if value is not None}
     with working() as progress:
-        found = plan_files(opened, options=about, metric=metric, progress=progress, **said)
-    print_messages(found.messages, quiet=quiet)
+        result = plan_files(opened, options=about, metric=metric, progress=progress, **entries)
+    print_messages(result.messages, quiet=quiet)
 
-    picture.save(lambda: plots.plan(found))  # before anything is printed: it can fail
+    picture.save(lambda: plots.plan(result))  # before anything is printed: it can fail
     if shown.as_json:
         read: dict[str, list[Any]] = {"scores": [one.path for one in opened.scores], "key": [key]}
         written = {**read, "units": about.how_sure.files, "output": [picture.path]}
-        print_json({"kind": about.kind, **found.to_dict()}, files=written, messages=found.messages)
+        print_json({"kind": about.kind, **result.to_dict()}, files=written, messages=result.messages)
     else:
         out = tables.console(shown.table_style)
-        tables.say_all(out, found.lines)
+        tables.say_all(out, result.lines)
         if shown.table_style == "plain":
             out.print("")
-        out.print(tables.table(found.headings, found.rows, n_left=0))
+        out.print(tables.table(result.headings, result.rows, n_left=0))
     if picture.path is not None and not quiet:
         click.echo(picture.written, err=True)
 
@@ -185,8 +191,8 @@ def objective_command(
 
     picture.save(lambda: plots.omega(weightings))  # before anything is printed: it can fail
     if shown.as_json:
-        found = [{**one.to_dict(), "remark": rule.remark} for one, rule in zip(weightings, rules, strict=True)]
-        print_json({"kind": "two-class", "rules": found}, files={"output": [picture.path]})
+        items = [{**one.to_dict(), "remark": rule.remark} for one, rule in zip(weightings, rules, strict=True)]
+        print_json({"kind": "two-class", "rules": items}, files={"output": [picture.path]})
     else:
         _show(rules, weightings, shown.table_style)
     if picture.path is not None:
@@ -216,12 +222,12 @@ def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: fl
     return suggest_rule(points, share=share)
 
 
-def _repeated(*given: tuple[float, ...]) -> list[tuple[float, ...]]:
+def _repeated(*value: tuple[float, ...]) -> list[tuple[float, ...]]:
     """Return the values of each rule; a single value is used for all rules."""
-    n = max(map(len, given))
-    if not all(len(values) in (1, n) for values in given):
+    n = max(map(len, value))
+    if not all(len(values) in (1, n) for values in value):
         raise click.UsageError("--alpha, --beta, --p-target: repeat each of them equally often, or give it once.")
-    return list(zip(*(values * n if len(values) == 1 else values for values in given), strict=True))
+    return list(zip(*(values * n if len(values) == 1 else values for values in value), strict=True))
 
 
 def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> None:

@@ -131,19 +131,25 @@ class PlotRequest:
                 f"{self.plot} shows one model, got {len(self.scores)} files: see deciban plot --help."
             )
         model: Any = trained_model(self.scores[0])
-        level, said = self.asked.options.how_sure.level, {"kind": model.scores_kind, "files": {"model": self.scores}}
+        level, messages = (
+            self.asked.options.how_sure.level,
+            {"kind": model.scores_kind, "files": {"model": self.scores}},
+        )
         if self.plot == "fusion-weights":
             weights = [asdict(one) for one in weight_intervals(model, level=level)]
-            said["drawn"] = {"level": level, "weights": weights}
-            return lambda: plots.fusion_weights(model, level=level), said, ()
+            messages["drawn"] = {"level": level, "weights": weights}
+            return lambda: plots.fusion_weights(model, level=level), messages, ()
         if not isinstance(model, ClassModel):
             raise click.UsageError(
                 f"{self.plot} shows multiclass models, and {self.scores[0]} contains {model.kind!r}, a two-class "
                 "model. See fusion-weights and calibration-map."
             )
-        said["drawn"] = {"level": level, "parameters": [asdict(one) for one in parameter_intervals(model, level=level)]}
+        messages["drawn"] = {
+            "level": level,
+            "parameters": [asdict(one) for one in parameter_intervals(model, level=level)],
+        }
         what: Literal["offset", "scale"] = self.own["parameter"] or "offset"
-        return lambda: plots.class_parameters(model, what=what, level=level), said, ()
+        return lambda: plots.class_parameters(model, what=what, level=level), messages, ()
 
     def _of_rules(self) -> Addable:
         from deciban.rules.families import rule_curves
@@ -152,8 +158,8 @@ class PlotRequest:
             raise click.UsageError(f"{self.plot} shows rules, not scores: name them with --rule, without a score file.")
         rules = self.own["rule"] or PARSERS["drawn rules"](("1,1", "2,2", "0.5,0.5"))
         draw = plots.scoring_rules if self.plot == "scoring-rules" else plots.rule_weights
-        said = {"kind": "two-class", "drawn": {"rules": [one.to_dict() for one in rule_curves(rules)]}}
-        return lambda: draw(rules), said, ()
+        entries = {"kind": "two-class", "drawn": {"rules": [one.to_dict() for one in rule_curves(rules)]}}
+        return lambda: draw(rules), entries, ()
 
     def _opened(self) -> tuple[Any, Any, dict[str, Any]]:
         """Return score files to read as a whole, options for them, and the files for JSON."""
@@ -174,12 +180,12 @@ class PlotRequest:
             run = partial(compare_files, model=self.own["model"], against=self.own["against"])
             of_protocol = self.asked.is_about_spoofing  # reads labels of three kinds itself
             scores, key = (list(self.scores), self.key) if of_protocol else (files, None)
-            found = run(scores, key, options=about, progress=say)
-        print_messages(found.results.messages, quiet=self.quiet)
-        said = {**found.to_dict(), "files": read}
+            result = run(scores, key, options=about, progress=say)
+        print_messages(result.results.messages, quiet=self.quiet)
+        entries = {**result.to_dict(), "files": read}
         if self.plot == "forest":
-            return lambda: plots.forest(found, metric=self.own["metric"]), said, ()
-        return lambda: plots.difference_curve(found), said, ()
+            return lambda: plots.forest(result, metric=self.own["metric"]), entries, ()
+        return lambda: plots.difference_curve(result), entries, ()
 
     def _of_trials(self) -> Addable:
         from deciban.workflows.comparing import menageries_of, score_pairs_of, zoo_of
@@ -209,11 +215,11 @@ class PlotRequest:
         about = self.asked.options
         files = ScoreFiles.of(self.asked.inputs(self.scores, self.key), self.key, about.reading)
         with working() as say:
-            found, messages = identifications_of(files, about, progress=say)
+            result, messages = identifications_of(files, about, progress=say)
         print_messages(messages, quiet=self.quiet)
-        drawn = [replace(one, ranks=tuple(range(1, len(one.cmc) + 1))) for one in found]
-        said = {"drawn": {"identifications": drawn}, "files": self._read_as(files, about, self.key)}
-        return partial(plots.cmc, {one.name: one.cmc for one in found}), said, messages
+        drawn = [replace(one, ranks=tuple(range(1, len(one.cmc) + 1))) for one in result]
+        entries = {"drawn": {"identifications": drawn}, "files": self._read_as(files, about, self.key)}
+        return partial(plots.cmc, {one.name: one.cmc for one in result}), entries, messages
 
     def _evaluated(self, scores: object, key: str | None) -> tuple[Any, dict[str, Any]]:
         """Return results of score files, and the names of these files by role."""
@@ -256,8 +262,8 @@ class PlotRequest:
             )
         results, read = self._evaluated(self.asked.inputs(self.scores, self.key), self.key)
         if results.kind != "two-class" or len(results.systems) != 1:
-            found = f"{len(results.systems)} systems" if results.kind == "two-class" else "multiclass scores"
-            raise click.UsageError(f"{self.plot} shows one system with two classes, got {found}.")
+            result = f"{len(results.systems)} systems" if results.kind == "two-class" else "multiclass scores"
+            raise click.UsageError(f"{self.plot} shows one system with two classes, got {result}.")
         level = self.asked.options.how_sure.level
         draw = partial(plots.calibration_map, results.systems[0], {model.kind: model}, level=level)
         return draw, {**results.to_dict(), "files": {**read, "model": [path]}}, ()
@@ -275,8 +281,8 @@ class PlotRequest:
         if "classes" in (dev.kind, results.kind):
             raise click.UsageError(f"{self.plot} shows two-class scores, got multiclass scores.")
         read |= {"dev": dev_read["scores"], "dev-key": dev_read["key"]}
-        said = {**results.to_dict(), "dev": dev.to_dict()["systems"], "files": read}
-        return partial(plots.dev_and_eval, dev, results), said, ()
+        entries = {**results.to_dict(), "dev": dev.to_dict()["systems"], "files": read}
+        return partial(plots.dev_and_eval, dev, results), entries, ()
 
 
 @click.command("plot", cls=SectionedCommand)
@@ -331,10 +337,10 @@ def plot_command(
     request = PlotRequest(plot, scores, key, asked, own, metrics, quiet)
     request.refuse_what_is_overlooked()
     refuse_overwriting(picture.paths, request.read)
-    draw, said, messages = request.found()
+    draw, notes, messages = request.found()
     picture.save(draw)
     if as_json:
-        files = {**said.pop("files", {}), "output": picture.paths}
-        print_json({"plot": plot, **said}, files=files, messages=messages)
+        files = {**notes.pop("files", {}), "output": picture.paths}
+        print_json({"plot": plot, **notes}, files=files, messages=messages)
     elif not quiet:
         click.echo(picture.written)

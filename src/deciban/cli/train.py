@@ -250,7 +250,7 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
 @options("apply", "by-order", "missing-of-files", "duplicates", "kind-of-scores", "classes", "reading")
 @options("probabilities", "memory", "quiet", "interval", "llrs", "json")
 def apply_command(
-    model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **given: Raw
+    model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **arguments: Raw
 ) -> None:
     """Apply a trained model: replace scores by calibrated log-likelihood ratios.
 
@@ -276,22 +276,22 @@ def apply_command(
     if [*scores, model].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once.")
     require_own_stream(output, as_json=as_json)
-    level = given.pop("level")
-    given |= {"interval": bool(given["interval"])} | ({} if level is None else {"level": level})
-    if level is not None and not given["interval"]:
+    level = arguments.pop("level")
+    arguments |= {"interval": bool(arguments["interval"])} | ({} if level is None else {"level": level})
+    if level is not None and not arguments["interval"]:
         raise click.UsageError("--level is for intervals: add --interval.")
     loaded = LoadedModel.of(model)
     refuse_options(loaded.model.scores_kind if isinstance(loaded.model, ScoreModel) else "two-class")
     with working() as say:
-        messages = apply_files(loaded, list(scores), output, progress=say, **given)
+        messages = apply_files(loaded, list(scores), output, progress=say, **arguments)
     print_messages(messages, quiet=quiet)
     if as_json:
         own = loaded.model
-        found = {"kind": getattr(own, "scores_kind", None), "model": {"kind": own.kind}}
-        made = [Path(output) / Path(one).name for one in scores]
-        outputs = made if all(one.is_file() for one in made) else [Path(output)]
-        files = {"model": [model], "scores": scores, "quality": quality_paths(given["quality"]), "output": outputs}
-        print_json(found, files=files, messages=messages)
+        entries = {"kind": getattr(own, "scores_kind", None), "model": {"kind": own.kind}}
+        items = [Path(output) / Path(one).name for one in scores]
+        outputs = items if all(one.is_file() for one in items) else [Path(output)]
+        files = {"model": [model], "scores": scores, "quality": quality_paths(arguments["quality"]), "output": outputs}
+        print_json(entries, files=files, messages=messages)
 
 
 @click.command("calibrate", cls=SectionedCommand)
@@ -300,7 +300,7 @@ def apply_command(
 @joining_options(metrics="training", more=("units", "uncertainty", "scale"))
 @options("interval", "llrs", "tables", "json")
 def calibrate_command(
-    scores: str | None, *, key: str | None, asked: JoiningOptions, method: str, apply_to: str | None, **given: Raw
+    scores: str | None, *, key: str | None, asked: JoiningOptions, method: str, apply_to: str | None, **arguments: Raw
 ) -> None:
     """Train a calibration from the SCORES of one system to log-likelihood ratios, and save it as a model file.
 
@@ -320,13 +320,13 @@ def calibrate_command(
     from deciban.workflows.reading.inputs import paths_of
 
     own = ("output", "cross_validate", "llrs", "to", "interval", "write_as", "quiet", "shown")
-    named = {name: given.pop(name) for name in own}
+    named = {name: arguments.pop(name) for name in own}
     inputs = paths_of(asked.inputs([] if scores is None else [scores], key))
     request = TrainingRequest(scores=inputs, key=key, apply_to=[apply_to] if apply_to else [], **named)
 
     def model(options: Options) -> ScoreModel:
         about = {"prior": options.metrics.prior, "classes": options.reading.classes}
-        return calibrator_of(method, given, is_multiclass=options.kind == "classes", **about)
+        return calibrator_of(method, arguments, is_multiclass=options.kind == "classes", **about)
 
     train(request, asked, model)
 
@@ -337,7 +337,7 @@ def calibrate_command(
 @joining_options(missing="missing-or-subset", metrics="training", more=("units", "uncertainty", "scale"))
 @options("interval", "offsets", "llrs", "tables", "json")
 def fuse_command(
-    scores: tuple[str, ...], *, key: str | None, asked: JoiningOptions, apply_to: tuple[str, ...], **given: Raw
+    scores: tuple[str, ...], *, key: str | None, asked: JoiningOptions, apply_to: tuple[str, ...], **arguments: Raw
 ) -> None:
     """Train a fusion of several systems: a weighted sum of their SCORES that is a calibrated log-likelihood ratio.
 
@@ -360,15 +360,19 @@ def fuse_command(
     """
     from deciban.workflows.reading.inputs import paths_of
 
-    if given.pop("spoof"):
-        _fuse_spoofing(scores, key, asked, list(apply_to), given)
+    if arguments.pop("spoof"):
+        _fuse_spoofing(scores, key, asked, list(apply_to), arguments)
         return
-    if (given["apply_key"] or given["apply_quality"]) and not apply_to:
+    if (arguments["apply_key"] or arguments["apply_quality"]) and not apply_to:
         raise click.UsageError("--apply-key and --apply-quality are for the scores of --apply-to. Add --apply-to.")
     own = ("output", "cross_validate", "llrs", "to", "interval", "write_as", "apply_key", "quiet", "shown")
-    extra, named, inputs = _quality(given), {name: given.pop(name) for name in own}, paths_of(asked.inputs(scores, key))
+    extra, named, inputs = (
+        _quality(arguments),
+        {name: arguments.pop(name) for name in own},
+        paths_of(asked.inputs(scores, key)),
+    )
     request = TrainingRequest(scores=inputs, key=key, apply_to=list(apply_to), extra=extra, **named)
-    train(request, asked, lambda about: _fusion(about, asked.subsets, given, with_quality="quality" in extra))
+    train(request, asked, lambda about: _fusion(about, asked.subsets, arguments, with_quality="quality" in extra))
 
 
 _OF_SPOOFING = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "shown")
@@ -376,7 +380,7 @@ _OF_SPOOFING = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", 
 
 
 def _fuse_spoofing(
-    scores: Sequence[str], key: str | None, asked: JoiningOptions, apply_to: list[str], given: dict[str, Any]
+    scores: Sequence[str], key: str | None, asked: JoiningOptions, apply_to: list[str], entries: dict[str, Any]
 ) -> None:
     """Train one score from a countermeasure and a verifier, write the model and llrs, and print costs.
 
@@ -391,9 +395,9 @@ def _fuse_spoofing(
     from deciban.workflows import apply_files, fuse_spoofing_files
     from deciban.workflows.spoofing import reading_of_two
 
-    own = {name: given.pop(name) for name in _OF_SPOOFING}
-    ridge, write_as = given.pop("ridge"), given.pop("write_as")
-    others = given | dict(asked.two) | {"as": write_as if write_as != "loglik" else None, "missing": asked.subsets}
+    own = {name: entries.pop(name) for name in _OF_SPOOFING}
+    ridge, write_as = entries.pop("ridge"), entries.pop("write_as")
+    others = entries | dict(asked.two) | {"as": write_as if write_as != "loglik" else None, "missing": asked.subsets}
     named = [_word(name) for name, value in others.items() if value not in (None, False, (), [])]
     if named:
         raise click.UsageError(f"{', '.join(named)}: not for a fusion of a countermeasure (--spoof). Leave it out.")
@@ -413,22 +417,22 @@ def _fuse_spoofing(
             reading = reading_of_two(options.reading)
             read = {name: getattr(reading, name) for name in (*_READ_AGAIN, "missing", "duplicates")}
             read |= {"to": request.to, "known": None if request.apply_to else done.cross_validated_scores}
-            told = apply_files(done.model, request.applied_to, request.llrs, progress=say, **read)
-            messages += [one for one in told if one not in messages]
+            answer = apply_files(done.model, request.applied_to, request.llrs, progress=say, **read)
+            messages += [one for one in answer if one not in messages]
     request.show(done, messages, options, print_fused_spoofing)
 
 
-def _quality(given: dict[str, Any]) -> dict[str, Any]:
-    """Take the arguments for quality and selection out of `given` and return them."""
-    given["test_quality"] = given.pop("apply_quality")
-    taken = {name: given.pop(name) for name in ("quality", "measures", "combine", "test_quality", "select")}
+def _quality(entries: dict[str, Any]) -> dict[str, Any]:
+    """Take the arguments for quality and selection out of `entries` and return them."""
+    entries["test_quality"] = entries.pop("apply_quality")
+    taken = {name: entries.pop(name) for name in ("quality", "measures", "combine", "test_quality", "select")}
     arguments = {name: value for name, value in taken.items() if value}
     if ("measures" in arguments or "combine" in arguments) and "quality" not in arguments:
         raise click.UsageError("--measures and --combine are for quality measures: name their file with --quality.")
     return arguments
 
 
-def _fusion(options: Options, subsets: str | None, given: Mapping[str, Any], *, with_quality: bool) -> ScoreModel:
+def _fusion(options: Options, subsets: str | None, entries: Mapping[str, Any], *, with_quality: bool) -> ScoreModel:
     """Return the requested fusion.
 
     Parameters
@@ -436,22 +440,22 @@ def _fusion(options: Options, subsets: str | None, given: Mapping[str, Any], *, 
     options : Options
     subsets : str or None
         Value of ``--missing`` that starts with ``subset``.
-    given : mapping
+    entries : mapping
         ``asymmetric``, ``no_offsets`` and arguments of the constructor; None if omitted.
     with_quality : bool
     """
-    own = {name: given[name] for name in ("p_target", "alpha", "beta", "ridge") if given[name] is not None}
+    own = {name: entries[name] for name in ("p_target", "alpha", "beta", "ridge") if entries[name] is not None}
     if options.kind == "classes":
         if subsets is not None:
             raise click.UsageError(
                 "--missing subset is for two classes: drop segments without scores, or fill in scores."
             )
         prior = prior_of_training(options.metrics.prior, options.reading.classes)
-        return fusion.MulticlassFusion(prior=prior, offsets=not given["no_offsets"], **own)
-    if given["asymmetric"] and not with_quality:
+        return fusion.MulticlassFusion(prior=prior, offsets=not entries["no_offsets"], **own)
+    if entries["asymmetric"] and not with_quality:
         raise click.UsageError("--asymmetric is for quality measures: name their file with --quality.")
     if subsets is None and with_quality:
-        return fusion.QualityFusion(symmetric=not given["asymmetric"], **own)
+        return fusion.QualityFusion(symmetric=not entries["asymmetric"], **own)
     if subsets is None:
         return fusion.LinearFusion(**own)
     if with_quality:
@@ -489,7 +493,7 @@ MULTICLASS_METHODS = {
 
 
 def calibrator_of(
-    method: str, given: Mapping[str, Any], *, is_multiclass: bool = False, prior: Raw = None, classes: Raw = None
+    method: str, entries: Mapping[str, Any], *, is_multiclass: bool = False, prior: Raw = None, classes: Raw = None
 ) -> ScoreModel:
     """Return the requested calibrator.
 
@@ -497,7 +501,7 @@ def calibrator_of(
     ----------
     method : str
         Two classes: can name several methods, which are chained.
-    given : mapping of str to value
+    entries : mapping of str to value
         Options of all methods; None if omitted.
     is_multiclass : bool
     prior : list of float, mapping, "flat" or None
@@ -518,12 +522,12 @@ def calibrator_of(
             raise click.BadParameter(
                 f"unknown method {name!r}{where}. Use one of {', '.join(methods)}.", param_hint="--method"
             )
-    own = {_ARGUMENTS.get(name, name): value for name, value in given.items() if value is not None}
+    own = {_ARGUMENTS.get(name, name): value for name, value in entries.items() if value is not None}
     if is_multiclass:
         own |= {"prior": prior_of_training(prior, classes), **(_covariance(own) if method == "gaussian" else {})}
-    makers: dict[str, Any] = {name: getattr(calibration, made) for name, made in methods.items()}
-    takes = {name: set(inspect.signature(made).parameters) for name, made in makers.items()}
-    known = {_ARGUMENTS.get(name, name) for name in given} | {"prior", "covariance"}
+    makers: dict[str, Any] = {name: getattr(calibration, result) for name, result in methods.items()}
+    takes = {name: set(inspect.signature(result).parameters) for name, result in makers.items()}
+    known = {_ARGUMENTS.get(name, name) for name in entries} | {"prior", "covariance"}
     for argument in own:
         if not any(argument in takes[name] for name in names):
             users = ", ".join(name for name in methods if argument in takes[name])
@@ -534,8 +538,8 @@ def calibrator_of(
                 f"{_word(argument)} belongs to {users}."
             )
     steps = [makers[name](**{key: value for key, value in own.items() if key in takes[name]}) for name in names]
-    found: ScoreModel = steps[0] if len(steps) == 1 else calibration.Chain(*steps)
-    return found
+    model: ScoreModel = steps[0] if len(steps) == 1 else calibration.Chain(*steps)
+    return model
 
 
 def _covariance(own: dict[str, Any]) -> dict[str, Any]:

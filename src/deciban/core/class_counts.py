@@ -52,15 +52,15 @@ def is_among_first(loglik: ScoreArray, label: IntArray, k: int, prior: FloatArra
 
     By default, at the flat prior; otherwise the prior is positive.
     """
-    found, position = np.empty(len(label), np.bool_), np.arange(loglik.shape[1])
+    mask, position = np.empty(len(label), np.bool_), np.arange(loglik.shape[1])
     is_flat = prior is None or bool(np.all(prior == prior[0]))
     weights = None if prior is None or is_flat else log_weights(prior)
     for rows in row_blocks(*loglik.shape):
         block = loglik[rows] if weights is None else relative(loglik, rows).T + weights
         true = label[rows, None]
         own = np.take_along_axis(block, true, axis=1)
-        found[rows] = ((block > own) | ((block == own) & (position < true))).sum(axis=1) < k
-    return found
+        mask[rows] = ((block > own) | ((block == own) & (position < true))).sum(axis=1) < k
+    return mask
 
 
 def log_weights(prior: FloatArray) -> FloatArray:
@@ -146,12 +146,12 @@ class Problems(NamedTuple):
 
 def mean_log_costs(leads: FloatArray, weights: CountArray | None) -> FloatArray:
     """Return the mean of ``ln(1 + exp(-lead))`` of every row of leads (n_rows, n_trials), in nats."""
-    n, found = leads.shape[1], []
+    n, result = leads.shape[1], []
     for part in np.array_split(leads, min(-(-leads.size // _AT_ONCE), len(leads))):
         costs = softplus(-part) if weights is None else softplus(-part) * weights
-        found.append(_sums(costs.ravel(), np.arange(len(part)) * n))
+        result.append(_sums(costs.ravel(), np.arange(len(part)) * n))
     total = n if weights is None else _sums(weights.astype(np.float64), np.zeros(1, np.int64))
-    return np.asarray(np.concatenate(found) / total)
+    return np.asarray(np.concatenate(result) / total)
 
 
 def min_cllrs(tar: Problems, non: Problems) -> FloatArray:
@@ -356,14 +356,14 @@ class ClassSample:
 
 def _lots(loglik: ScoreArray) -> AnyArray:
     """Return a pseudorandom number for each trial, computed from its scores."""
-    found = np.zeros(len(loglik), np.uint64)
+    values = np.zeros(len(loglik), np.uint64)
     with np.errstate(over="ignore"):
         for column in loglik.T:
-            found = (found + _MIX[0]) ^ (column.astype(np.float64) + 0.0).view(np.uint64)
-            found = (found ^ (found >> np.uint64(30))) * _MIX[1]
-            found = (found ^ (found >> np.uint64(27))) * _MIX[2]
-            found ^= found >> np.uint64(31)
-    return found
+            values = (values + _MIX[0]) ^ (column.astype(np.float64) + 0.0).view(np.uint64)
+            values = (values ^ (values >> np.uint64(30))) * _MIX[1]
+            values = (values ^ (values >> np.uint64(27))) * _MIX[2]
+            values ^= values >> np.uint64(31)
+    return values
 
 
 def totals_by_condition(
@@ -390,8 +390,8 @@ def totals_by_condition(
     array([[0, 1],
            [2, 0]])
     """
-    found = tally(condition * n_classes + truth, n_conditions * n_classes, weight)
-    return found.reshape(n_conditions, n_classes)
+    result = tally(condition * n_classes + truth, n_conditions * n_classes, weight)
+    return result.reshape(n_conditions, n_classes)
 
 
 def equalizing_factors(totals: CountArray) -> FloatArray:
@@ -420,8 +420,8 @@ def equalizing_factors(totals: CountArray) -> FloatArray:
     array([[1., 0.],
            [2., 1.]])
     """
-    found: FloatArray = np.divide(totals.max(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
-    return found
+    values: FloatArray = np.divide(totals.max(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
+    return values
 
 
 def sharing_factors(totals: CountArray, shares: FloatArray) -> FloatArray:
@@ -450,9 +450,9 @@ def sharing_factors(totals: CountArray, shares: FloatArray) -> FloatArray:
     array([[1.   , 0.667],
            [1.   , 2.   ]])
     """
-    found: FloatArray = np.divide(shares * totals.sum(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
-    found[:, np.isnan(shares).all(axis=0)] = 1.0
-    return found
+    values: FloatArray = np.divide(shares * totals.sum(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
+    values[:, np.isnan(shares).all(axis=0)] = 1.0
+    return values
 
 
 _LOW = 7
@@ -496,13 +496,13 @@ class SubsetCounts:
         """Count trials; ``rows_of`` contains the rows of each class."""
         n_classes, counts = loglik.shape[1], list[IntArray]()
         for own, rows in enumerate(rows_of):
-            found, n_sure = np.zeros((2, *_masks_with(own, n_classes).shape), np.int64), len(rows)
+            result, n_sure = np.zeros((2, *_masks_with(own, n_classes).shape), np.int64), len(rows)
             for trials, decisions in _doubtful_decisions(loglik, rows, own, odds):
                 n_sure -= len(trials)
                 for kind, at, table in decisions:
-                    found[kind, at] += table.sum(axis=1, dtype=np.uint32)
-            found[0] += n_sure  # hits in all subsets, without a false alarm
-            counts.append(found.reshape(2, -1))
+                    result[kind, at] += table.sum(axis=1, dtype=np.uint32)
+            result[0] += n_sure  # hits in all subsets, without a false alarm
+            counts.append(result.reshape(2, -1))
         hits, alarms = (np.array(some) for some in zip(*counts, strict=True))
         return cls(odds, np.array([len(rows) for rows in rows_of]), hits, alarms)
 

@@ -78,10 +78,10 @@ def softplus_of_groups(x: FloatArray, weights: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         width = np.abs(x[:, -1] - x[:, 0])
     narrow = width <= _NARROW_GROUP
-    found = np.empty(len(x))
+    values = np.empty(len(x))
     wide = ~narrow
     if wide.any():
-        found[wide] = (softplus(x[wide]) * weights[wide]).sum(axis=1)
+        values[wide] = (softplus(x[wide]) * weights[wide]).sum(axis=1)
         x, weights = x[narrow], weights[narrow]
     if len(x):
         centre = x[:, 0] + (x[:, -1] - x[:, 0]) / 2
@@ -94,8 +94,8 @@ def softplus_of_groups(x: FloatArray, weights: FloatArray) -> FloatArray:
             np.einsum("ij,ij->i", weights, squares),
             np.einsum("ij,ij->i", tilted, squares),
         )
-        found[narrow] = sum(f * p for f, p in zip(softplus_series(centre), powers, strict=False))
-    return found
+        values[narrow] = sum(f * p for f, p in zip(softplus_series(centre), powers, strict=False))
+    return values
 
 
 _LANES = 15360
@@ -203,12 +203,12 @@ def _total(high: FloatArray, low: FloatArray) -> tuple[float, float]:
 
 def _sum(terms: FloatArray) -> tuple[float, float]:
     """Return the sum of few numbers, none of them -inf, as the nearest float and the remainder."""
-    listed = terms.tolist()
+    items = terms.tolist()
     try:
-        total = math.fsum(listed)
+        total = math.fsum(items)
     except OverflowError:
         return math.inf, 0.0
-    return (total, math.fsum((*listed, -total))) if math.isfinite(total) else (math.inf, 0.0)
+    return (total, math.fsum((*items, -total))) if math.isfinite(total) else (math.inf, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,8 +354,8 @@ def log_cost_of_counts(scores: ScoreArray, counts: CountArray, *, sign: int) -> 
         x = np.multiply(scores[some], float(sign), dtype=np.float64).reshape(-1, GROUP)
         groups = slice(first // GROUP, some.stop // GROUP)
         totals[groups] = softplus_of_groups(x, counts[some].astype(np.float64).reshape(-1, GROUP))
-    found = replace(MeanCost.of(totals, lambda values: values), weight=float(counts[:upto].sum()))
-    return found + log_cost((scores[upto:], counts[upto:]), 0.0, sign=sign)
+    result = replace(MeanCost.of(totals, lambda values: values), weight=float(counts[:upto].sum()))
+    return result + log_cost((scores[upto:], counts[upto:]), 0.0, sign=sign)
 
 
 def scoring_rule_cost(tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float) -> float:
@@ -517,7 +517,7 @@ def _integrals(log_ratio: FloatArray, own: float, others: FloatArray) -> FloatAr
     # If F is near 1 from exp(-shift) on, which may be far, subtract the F of a rival with a = 1 and add its known
     # integral. A factor exp(max(1 - own, 0) shift), which may be beyond float64, is applied at the end.
     with np.errstate(over="ignore", under="ignore"):
-        known = np.where(rise > 0.0, _scaled_power_cost(shift, own), 0.0)
+        values = np.where(rise > 0.0, _scaled_power_cost(shift, own), 0.0)
         # The remaining integral; halve the step until two sums agree, relative to the whole integral
         left = -np.log(_DEPTH / min(own - 1.0 + others.min(), own, 1.0))
         largest = own + others.max()  # if class i is almost certain, the integrand is g ~ Gamma(a_i + a_j)
@@ -532,10 +532,10 @@ def _integrals(log_ratio: FloatArray, own: float, others: FloatArray) -> FloatAr
             remainder[pending] *= 0.5
             step *= 0.5
             change = np.abs(remainder[pending] - before)
-            pending = pending[change > _AGREEMENT * np.abs(known[pending] + remainder[pending])]
+            pending = pending[change > _AGREEMENT * np.abs(values[pending] + remainder[pending])]
             if len(pending) == 0:
                 break
-        return np.asarray(np.exp(max(1.0 - own, 0.0) * shift) * (known + remainder))
+        return np.asarray(np.exp(max(1.0 - own, 0.0) * shift) * (values + remainder))
 
 
 def _scaled_power_cost(x: FloatArray, own: float) -> FloatArray:

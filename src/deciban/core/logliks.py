@@ -115,12 +115,12 @@ def group_logliks(block: FloatArray, ratio: FloatArray, groups: Sequence[IntArra
     If several groups have ``+inf``, they differ only in the share of classes with ``+inf``, and the result is shifted
     to show this difference.
     """
-    found = np.array([log_mean_exp(block, ratio, members) for members in groups])
-    several = np.flatnonzero(np.count_nonzero(found == np.inf, axis=0) > 1)
+    values = np.array([log_mean_exp(block, ratio, members) for members in groups])
+    several = np.flatnonzero(np.count_nonzero(values == np.inf, axis=0) > 1)
     if len(several):
         part = shifted(block[:, several])
-        found[:, several] = [log_mean_exp(part, ratio, members) for members in groups]
-    return found
+        values[:, several] = [log_mean_exp(part, ratio, members) for members in groups]
+    return values
 
 
 def detection_llr(block: FloatArray, ratio: FloatArray, target: int) -> FloatArray:
@@ -270,9 +270,9 @@ def sums_of_others(values: FloatArray) -> FloatArray:
     >>> sums_of_others(np.array([[1.0, 2e-20]])).tolist()
     [[2e-20, 1.0]]
     """
-    found = values.sum(axis=1, keepdims=True) - values
+    result = values.sum(axis=1, keepdims=True) - values
     rows, largest = np.arange(len(values)), values.argmax(axis=1)
     others = values.copy()
     others[rows, largest] = 0.0
-    found[rows, largest] = others.sum(axis=1)
-    return np.asarray(found, np.float64)
+    result[rows, largest] = others.sum(axis=1)
+    return np.asarray(result, np.float64)

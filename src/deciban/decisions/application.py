@@ -106,15 +106,15 @@ class Application:
         InputError
             If it is not a prior, or has an invalid 0.
         """
-        wanted = _validate_classes.prior(prior, self.n_classes)
-        impossible = np.flatnonzero((wanted == 0) & (self.prior > 0))
+        expected = _validate_classes.prior(prior, self.n_classes)
+        impossible = np.flatnonzero((expected == 0) & (self.prior > 0))
         if len(impossible):
             raise InputError(
                 f"prior: 0 for class {impossible[0]}, whose prior is {self.prior[impossible[0]]:g} here. "
                 "No cost compensates for a prior of 0: use a prior above 0."
             )
-        ratio = np.divide(self.prior, wanted, out=np.zeros(self.n_classes), where=wanted > 0)
-        return Application(self.costs * ratio, wanted)
+        ratio = np.divide(self.prior, expected, out=np.zeros(self.n_classes), where=expected > 0)
+        return Application(self.costs * ratio, expected)
 
     def canonical(self) -> Application:
         """Return the canonical form: flat prior, and for each class an action with cost 0 (thesis 3.10, 6.3.1).
@@ -612,13 +612,13 @@ def estimate_prior(llr: ArrayLike) -> float:
     table = _scores(llr, "llr")
     if not table.any():
         raise InputError("llr: all are 0, so every proportion of targets is equally likely.")
-    found = _likeliest(table)
+    value = _likeliest(table)
     known = [0.0, -np.inf if np.isneginf(table).any() else float(table.sum())]  # log-likelihoods of proportions 0 and 1
-    if 0.0 < found < 1.0:
-        known.append(float(np.logaddexp(np.log1p(-found), np.log(found) + table).sum()))
+    if 0.0 < value < 1.0:
+        known.append(float(np.logaddexp(np.log1p(-value), np.log(value) + table).sum()))
     if max(known) - min(known[:2]) < _HALF_CHI_SQUARE:
         warn("llr: too few or too close to 0 for an estimate: every proportion of targets from 0 to 1 is plausible.")
-    return found
+    return value
 
 
 _HALF_CHI_SQUARE = 1.92

@@ -66,8 +66,8 @@ class Decisions:
             others = np.delete(self.expected, k, axis=1)
             least = others.min(axis=1) if n_actions > 1 else np.full(len(others), np.inf)
             without.append(MeanCost.of(least, lambda values: values))
-        chosen = MeanCost.of(self.expected_cost, lambda values: values)
-        return DecisionTally(np.bincount(self.action, minlength=n_actions), chosen, tuple(without))
+        cost = MeanCost.of(self.expected_cost, lambda values: values)
+        return DecisionTally(np.bincount(self.action, minlength=n_actions), cost, tuple(without))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,21 +119,21 @@ class DecisionTally(Additive):
             f"{name} {count:,} ({count / n:.3g})" for name, count in zip(actions, self.counts.tolist(), strict=True)
         ]
         default = actions[application.default_action]
-        found = [f"{n:,} decided: {', '.join(shares)}"]
+        result = [f"{n:,} decided: {', '.join(shares)}"]
         by_prior = f"{application.default_risk:.6g} without scores (always {default})"
-        found.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
+        result.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
-            found.append(
+            result.append(
                 "this is more than without scores: the trials have another prior, or the scores are not calibrated"
                 + ("" if has_key else " (a key shows actual costs)")
             )
         worth = self.worth
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
-        found += [f"{name} is never the best action here" for name in unused]
+        result += [f"{name} is never the best action here" for name in unused]
         if len(actions) > 2:
             saved = [f"{name} {one:.6g}" for name, one in zip(actions, worth.tolist(), strict=True)]
-            found.append(f"increase of the mean cost if an action did not exist: {', '.join(saved)}")
-        return found
+            result.append(f"increase of the mean cost if an action did not exist: {', '.join(saved)}")
+        return result
 
 
 def decide(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> Decisions:
@@ -245,7 +245,7 @@ def regions(application: Application) -> list[Region]:
     scaled = application.costs / (application.costs.max() or 1.0)  # differences of large costs stay finite
     at_zero, at_one = scaled[:, 1], scaled[:, 0]
     slope = at_one - at_zero
-    low, found = 0.0, list[Region]()
+    low, result = 0.0, list[Region]()
     current = int(np.lexsort((np.arange(len(slope)), slope, at_zero))[0])
     while True:
         # The next action falls more steeply, and is the first to cross.
@@ -256,13 +256,13 @@ def regions(application: Application) -> list[Region]:
         crossing = np.maximum(crossing, low)
         place = float(crossing.min())
         if not place < 1.0:
-            found.append(Region(current, low, 1.0))
-            return found
+            result.append(Region(current, low, 1.0))
+            return result
         # If several lines meet, rounding would leave slivers between them.
         ties = np.flatnonzero(crossing - place <= TIE * min(place, 1.0 - place))
         best = int(ties[np.lexsort((ties, slope[ties]))[0]])
         if place > low:
-            found.append(Region(current, low, place))
+            result.append(Region(current, low, place))
         low, current = place, best
 
 
@@ -302,14 +302,14 @@ def explained(application: Application, actions: Sequence[str], classes: Sequenc
 
 
 def _two(application: Application, actions: Sequence[str], classes: Sequence[str]) -> list[str]:
-    p_target, found = float(application.prior[0]), regions(application)
+    p_target, result = float(application.prior[0]), regions(application)
     words = []
-    for one in found:
+    for one in result:
         _, high = one.llrs(p_target)
         if one.high < 1.0:
             words.append(f"{actions[one.action]} up to llr {high:.6g} (posterior of {classes[0]} {one.high:.6g})")
         else:
-            words.append(f"{actions[one.action]} from there on" if len(found) > 1 else f"{actions[one.action]} always")
+            words.append(f"{actions[one.action]} from there on" if len(result) > 1 else f"{actions[one.action]} always")
     lines = [", ".join(words) + "."]
     with contextlib.suppress(InputError):  # no operating point has the same decisions
         lines.append(f"Equivalent to unit costs at prior {application.operating_point().effective_prior:.6g}.")
@@ -349,11 +349,11 @@ def ever_best(application: Application) -> list[bool]:
     from scipy.optimize import linprog  # rarely needed
 
     costs = application.costs / (application.costs.max() or 1.0)
-    found = []
+    items = []
     for k, row in enumerate(costs):
         others = np.delete(costs, k, axis=0)
         if not len(others):
-            found.append(True)
+            items.append(True)
             continue
         # The largest margin t by which action k is better than all others at some posterior.
         rows = np.column_stack((row - others, np.ones(len(others))))
@@ -363,8 +363,8 @@ def ever_best(application: Application) -> list[bool]:
         best = linprog(objective, A_ub=rows, b_ub=np.zeros(len(others)), A_eq=equal, b_eq=[1.0], bounds=bounds)
         margin = float(np.asarray(best.x)[-1])
         alike = [at for at, other in enumerate(costs) if at != k and np.array_equal(row, other)]
-        found.append(margin > _MARGIN or bool(alike and k < min(alike)))
-    return found
+        items.append(margin > _MARGIN or bool(alike and k < min(alike)))
+    return items
 
 
 def bayes_decisions(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> IntArray:

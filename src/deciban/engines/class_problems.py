@@ -176,25 +176,25 @@ class Problem:
         return self.n_trials * row_size(np.float64, has_weights=has_weights or self.share is not None)
 
 
-def problems_of(asked: ProblemRequest, totals: CountArray, n_trials: int) -> list[Problem]:
+def problems_of(request: ProblemRequest, totals: CountArray, n_trials: int) -> list[Problem]:
     """Return all problems of some trials.
 
     Parameters
     ----------
-    asked : ProblemRequest
+    request : ProblemRequest
     totals : (n_classes,) array
         Number of trials of each class, or their total weight; positive.
     n_trials : int
     """
     n, part = len(totals), np.asarray(totals / totals.sum())
-    found = [Problem(ODDS, odds_share(asked.prior, totals), n_trials)]
-    for at, prior in enumerate(asked.rivals):
+    problems = [Problem(ODDS, odds_share(request.prior, totals), n_trials)]
+    for at, prior in enumerate(request.rivals):
         shares = [rival_shares(prior, totals, target) for target in range(n)]
-        found += [Problem(("detector", at, target), share, n_trials) for target, share in enumerate(shares)]
-    if asked.has_pairs:
+        problems += [Problem(("detector", at, target), share, n_trials) for target, share in enumerate(shares)]
+    if request.has_pairs:
         size = [(i, j, float(part[i] + part[j]) * n_trials) for i in range(1, n) for j in range(i)]
-        found += [Problem(("pair", i, j), None, own) for i, j, own in size]
-    return found
+        problems += [Problem(("pair", i, j), None, own) for i, j, own in size]
+    return problems
 
 
 class ProblemScores(SourcePass):
@@ -224,9 +224,9 @@ class ProblemScores(SourcePass):
         put = self.put or (lambda *part: parts.append(part))
         for partition in partitions:
             for block in self.given.blocks(partition):
-                made = BlockScores(block.trials, self.asked)
+                scores = BlockScores(block.trials, self.asked)
                 for at, problem in enumerate(self.problems):
-                    for c, side in enumerate(made.sides(problem)):
+                    for c, side in enumerate(scores.sides(problem)):
                         own = SortedClass.of(*side)
                         if len(own.scores):
                             put(at, c, own.scores, own.weights)
@@ -234,7 +234,7 @@ class ProblemScores(SourcePass):
 
 
 def solved(
-    problems: Sequence[Problem], source: TrialSource, system: int, asked: ProblemRequest, engine: Engine, memory: int
+    problems: Sequence[Problem], source: TrialSource, system: int, request: ProblemRequest, engine: Engine, memory: int
 ) -> dict[tuple[Any, ...], CountedProblem | PooledOdds]:
     """Sort the scores of problems in one pass, or in several if the disk is too small for all of them.
 
@@ -243,7 +243,7 @@ def solved(
     problems : sequence of Problem
     source : TrialSource
     system : int
-    asked : ProblemRequest
+    request : ProblemRequest
     engine : Engine
     memory : int
         Limit in bytes.
@@ -253,25 +253,25 @@ def solved(
     dict of tuple to CountedProblem or PooledOdds
         Results by name; PooledOdds for the problem of posteriors.
     """
-    found = dict[tuple[Any, ...], CountedProblem | PooledOdds]()
-    waiting, given = list(problems), SystemScores.of(source, system)
+    entries = dict[tuple[Any, ...], CountedProblem | PooledOdds]()
+    waiting, value = list(problems), SystemScores.of(source, system)
     room = SortRoom.of(engine, memory)
     while waiting:
         folder = ScratchFolder()
         some = _that_fit(waiting, source, shutil.disk_usage(folder.path).free)
         with folder.or_nothing(_file_size(some, source)) as path:
             of_each = rows_that_fit(memory / 8, 8 * N_SAMPLED * len(some), most=OF_EACH_SAMPLED)
-            samples = _samples(some, given, source.partitions, asked, of_each)
-            sorting = _Sorting(some, asked, room, path, samples, has_weights=source.has_weights)
-            work = ProblemScores(given, asked, some, sorting.put if engine.shares_memory else None)
+            samples = _samples(some, value, source.partitions, request, of_each)
+            sorting = _Sorting(some, request, room, path, samples, has_weights=source.has_weights)
+            work = ProblemScores(value, request, some, sorting.put if engine.shares_memory else None)
             engine.each(work, source.partitions, sorting.put_all)
             give_back()
             names = (one.name for one in some)
-            found |= zip(names, in_threads(sorting.counted, range(len(some)), room.n_threads), strict=True)
+            entries |= zip(names, in_threads(sorting.counted, range(len(some)), room.n_threads), strict=True)
         folder.remove()
         give_back()
         waiting = waiting[len(some) :]
-    return found
+    return entries
 
 
 class _Sorting:
@@ -297,9 +297,9 @@ class _Sorting:
         """Write ascending scores of a class of a problem; thread-safe."""
         self.files[at].put(c, scores, weights)
 
-    def put_all(self, found: ProblemScores) -> None:
+    def put_all(self, scores: ProblemScores) -> None:
         """Write the scores that another process has sent."""
-        for part in found.found:
+        for part in scores.found:
             self.put(*part)
 
     def counted(self, at: int) -> CountedProblem | PooledOdds:
@@ -307,29 +307,29 @@ class _Sorting:
         what, *about = self.problems[at].name
         summary = self.room.summary(self.files[at], None, 1)
         if what == "odds":
-            found: CountedProblem | PooledOdds = PooledOdds.of(summary.ranks)
+            problem: CountedProblem | PooledOdds = PooledOdds.of(summary.ranks)
         else:
-            found = CountedProblem(summary, self.asked.thresholds[about[0]] if what == "detector" else np.zeros(0))
+            problem = CountedProblem(summary, self.asked.thresholds[about[0]] if what == "detector" else np.zeros(0))
         shutil.rmtree(self.files[at].path.parent)
-        return found
+        return problem
 
 
 def _samples(
     problems: Sequence[Problem],
-    given: SystemScores,
+    value: SystemScores,
     partitions: Sequence[SourcePartition],
-    asked: ProblemRequest,
+    request: ProblemRequest,
     of_each: int,
 ) -> list[FloatArray]:
     """Return a sample of the scores of each problem: `of_each` from the first block of some partitions."""
-    found: list[list[FloatArray]] = [[np.zeros(0)] for _ in problems]
+    values: list[list[FloatArray]] = [[np.zeros(0)] for _ in problems]
     for partition in partitions[:: max(len(partitions) // N_SAMPLED, 1)]:
-        for block in islice(given.blocks(partition), 1):
-            made = BlockScores(block.trials, asked)
-            for own, problem in zip(found, problems, strict=True):
-                scores = np.concatenate([one for one, _ in made.sides(problem)])
+        for block in islice(value.blocks(partition), 1):
+            result = BlockScores(block.trials, request)
+            for own, problem in zip(values, problems, strict=True):
+                scores = np.concatenate([one for one, _ in result.sides(problem)])
                 own.append(scores[:: -(-len(scores) // of_each) or 1].copy())  # a view would keep all scores
-    return list(map(np.concatenate, found))
+    return list(map(np.concatenate, values))
 
 
 def _file_size(problems: Sequence[Problem], source: TrialSource) -> int:
@@ -458,10 +458,10 @@ class ClassSurvey(SourcePass):
         """See `SourcePass.of`."""
         units = self.who is not None and self.who.keys is not None
         blocks = (block for partition in partitions for block in self.given.blocks(partition, units=units))
-        found: ClassSums | None = None
+        sums: ClassSums | None = None
         for block in blocks:
-            found = both(found, self.of_block(block))
-        return found
+            sums = both(sums, self.of_block(block))
+        return sums
 
     def of_block(self, block: TrialBlock) -> ClassSums:
         """Return the sums over the trials of a block."""
@@ -504,8 +504,8 @@ def survey_classes(
         If something that was requested is impossible.
     """
     work = ClassSurvey(SystemScores.of(source, system), metrics, who)
-    found: ClassSums | None = engine.run(work, source.partitions).found
-    return found
+    sums: ClassSums | None = engine.run(work, source.partitions).found
+    return sums
 
 
 def summarize_surveyed(
@@ -537,35 +537,35 @@ def summarize_surveyed(
         As reading does.
     """
     counts, metrics, classes = sums.summary.counts, sums.summary.metrics, sums.summary.classes
-    asked = ProblemRequest.of(metrics, classes, c_avg_places(metrics))
-    found: Any = solved(problems_of(asked, counts, source.n_rows), source, system, asked, engine, memory)
-    rivals = enumerate(asked.rivals)
-    detectors = tuple(CountedDetectors(found["detector", at, k] for k in range(len(one))) for at, one in rivals)
-    pairs = {name[1:]: one for name, one in found.items() if name[0] == "pair"}
+    request = ProblemRequest.of(metrics, classes, c_avg_places(metrics))
+    result: Any = solved(problems_of(request, counts, source.n_rows), source, system, request, engine, memory)
+    rivals = enumerate(request.rivals)
+    detectors = tuple(CountedDetectors(result["detector", at, k] for k in range(len(one))) for at, one in rivals)
+    pairs = {name[1:]: one for name, one in result.items() if name[0] == "pair"}
     subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, classes)
     shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
-    of_pairs = CountedPairs(len(classes), pairs) if asked.has_pairs else None
+    of_pairs = CountedPairs(len(classes), pairs) if request.has_pairs else None
     return replace(
         sums.summary,
-        problems=CountedProblems(detectors, of_pairs, found[ODDS]),
+        problems=CountedProblems(detectors, of_pairs, result[ODDS]),
         whole=WholeOnly(
             calibration, subsets, shown, None, classifier_metrics_of(joined_trials(sums.held)) if sums.held else None
         ),
     )
 
 
-def _grouped(grouping: Grouping, has_weights: bool, partition: SourcePartition, wanted: TrialFields) -> Batch:  # noqa: FBT001
+def _grouped(grouping: Grouping, has_weights: bool, partition: SourcePartition, fields: TrialFields) -> Batch:  # noqa: FBT001
     """Read the trials of a partition with log-likelihoods of groups, except trials of classes in no group."""
-    batch = partition.read(replace(wanted, truth=True))
-    kept = np.flatnonzero(grouping.prior[batch.labels] > 0)
-    truth, weight = batch.labels[kept], None
-    if wanted.weight and has_weights:
+    batch = partition.read(replace(fields, truth=True))
+    indices = np.flatnonzero(grouping.prior[batch.labels] > 0)
+    truth, weight = batch.labels[indices], None
+    if fields.weight and has_weights:
         weight = grouping.weight[truth]
-        weight = weight if batch.weight is None else weight * batch.weight[kept]
+        weight = weight if batch.weight is None else weight * batch.weight[indices]
     return Batch(
-        tuple(grouping.logliks(one[kept]) for one in batch.scores),
+        tuple(grouping.logliks(one[indices]) for one in batch.scores),
         grouping.home[truth],
-        None if batch.units is None else batch.units.take(kept),
+        None if batch.units is None else batch.units.take(indices),
         weight,
         stratum=strata_of(grouping)[truth],
     )
@@ -578,11 +578,11 @@ def strata_of(grouping: Grouping) -> IntArray:
 
 def totals_of(source: TrialSource, engine: Engine) -> ClassTotals | None:
     """Return the number of trials and the total weight of each class, from one pass; None without trials."""
-    wanted = TrialFields((), truth=True, weight=source.has_weights)
-    found: ClassTotals | None = found_in(
-        source, engine, wanted, partial(_totals, len(source.classes)), "counting classes"
+    fields = TrialFields((), truth=True, weight=source.has_weights)
+    totals: ClassTotals | None = found_in(
+        source, engine, fields, partial(_totals, len(source.classes)), "counting classes"
     )
-    return found
+    return totals
 
 
 def grouped(source: TrialSource, problem: GroupedProblem) -> TrialSource:
@@ -594,10 +594,10 @@ def grouped(source: TrialSource, problem: GroupedProblem) -> TrialSource:
 
 def confusion_in(source: TrialSource, engine: Engine, problem: GroupedProblem, *, system: int) -> CountArray:
     """Return the confusion counts of groups, weighted by the weights of trials, from one pass."""
-    wanted = TrialFields((system,), truth=True, weight=source.has_weights)
+    fields = TrialFields((system,), truth=True, weight=source.has_weights)
     look = partial(_confusion, problem.grouping, problem.metrics.prior_of(problem.titles))
-    found: CountArray = found_in(source, engine, wanted, look, "counting decisions")
-    return found
+    counts: CountArray = found_in(source, engine, fields, look, "counting decisions")
+    return counts
 
 
 def _totals(n_classes: int, batch: Batch) -> ClassTotals | None:
@@ -607,7 +607,7 @@ def _totals(n_classes: int, batch: Batch) -> ClassTotals | None:
 def _confusion(grouping: Grouping, prior: FloatArray, batch: Batch) -> Any:
     if not len(batch.labels):
         return None
-    kept = np.flatnonzero(grouping.prior[batch.labels] > 0)
-    own = None if batch.weight is None else batch.weight[kept]
-    loglik = grouping.logliks(batch.scores[0][kept])
-    return confusion_of(ScoredClasses(loglik, grouping.home[batch.labels[kept]], own, None), prior)
+    indices = np.flatnonzero(grouping.prior[batch.labels] > 0)
+    own = None if batch.weight is None else batch.weight[indices]
+    loglik = grouping.logliks(batch.scores[0][indices])
+    return confusion_of(ScoredClasses(loglik, grouping.home[batch.labels[indices]], own, None), prior)

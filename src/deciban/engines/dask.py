@@ -76,12 +76,12 @@ def connected(address: str) -> Connection:
     match = _LOCAL.fullmatch(address)
     if match is None and "://" not in address:
         raise InputError(f"dask: got {address!r}. Write tcp://HOST:PORT of a scheduler, or local:N for N processes.")
-    known = _CONNECTIONS.get(address)
-    if known is None or known.client.status != "running":
-        known = _at(address) if match is None else _on_this_machine(int(match[1]))
-        _CONNECTIONS[address] = known
-    known.n_users += 1
-    return known
+    connection = _CONNECTIONS.get(address)
+    if connection is None or connection.client.status != "running":
+        connection = _at(address) if match is None else _on_this_machine(int(match[1]))
+        _CONNECTIONS[address] = connection
+    connection.n_users += 1
+    return connection
 
 
 def left(name: str, known: Connection) -> None:
@@ -164,8 +164,8 @@ def require_workers(client: Foreign) -> None:
             f"dask: no worker connected to {scheduler} in {_PATIENCE} seconds. Start workers with: dask worker "
             f"{scheduler}; or wait for queued workers with client.wait_for_workers()"
         ) from error
-    told = client.get_versions(packages=["deciban"])["workers"]
-    versions = {name: one["packages"].get("deciban") for name, one in told.items() if one is not None}
+    messages = client.get_versions(packages=["deciban"])["workers"]
+    versions = {name: one["packages"].get("deciban") for name, one in messages.items() if one is not None}
     wrong = {name: version for name, version in versions.items() if version != __version__}
     if wrong:
         raise ClusterError(other_version(wrong, __version__))
@@ -383,11 +383,11 @@ class DaskEngine(CountingEngine):
         with _Progress(self.client, partitions) as progress:
             keys: dict[str, Share] = {}
             futures: dict[Foreign, Share] = {}
-            given, at = (progress.topic, __version__, is_command_spelling()), 0
+            value, at = (progress.topic, __version__, is_command_spelling()), 0
             with self._cancelled_on_error(futures, keys):  # type: ignore[arg-type]
                 while waiting or futures:
                     while waiting and len(futures) < 2 * self.n_threads:
-                        future = self._submitted(_summed, work.empty(), waiting[0], at, *given)
+                        future = self._submitted(_summed, work.empty(), waiting[0], at, *value)
                         futures[future] = keys[future.key] = waiting.pop(0)
                         at += 1
                     for future in _first_done(self.client, list(futures)):
@@ -403,8 +403,8 @@ class DaskEngine(CountingEngine):
         own = [Share(part, rows) for part in shares(partitions, n_tasks)]
         with _Progress(self.client, partitions) as progress:
             shared = self._sent(work.empty())
-            given = progress.topic, __version__, is_command_spelling()
-            sums = [self._submitted(_summed, shared, share, at, *given) for at, share in enumerate(own)]
+            values = progress.topic, __version__, is_command_spelling()
+            sums = [self._submitted(_summed, shared, share, at, *values) for at, share in enumerate(own)]
             futures = [shared, *sums]
             with self._cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
                 # The last two sums are moved once, and at the same time, if both come directly from their workers.
@@ -412,11 +412,11 @@ class DaskEngine(CountingEngine):
                     sums = [self._pair(*sums[at : at + 2]) for at in range(0, len(sums), 2)]
                     futures += sums
                 try:
-                    found: list[W] = self.client.gather(sums)
+                    ws: list[W] = self.client.gather(sums)
                 except CancelledError:
                     self._left = progress.left(own)
                     raise
-        return reduce(operator.add, found)
+        return reduce(operator.add, ws)
 
     def _sent(self, work: W) -> Foreign:
         """Return the data that all tasks share, sent to every worker."""
@@ -448,9 +448,9 @@ class DaskEngine(CountingEngine):
         known: dict[str, int] = self.client.nthreads()
         return max(sum(known.values()), 1)
 
-    def _submitted(self, function: Callable[..., object], *given: object, priority: int = 0) -> Foreign:
+    def _submitted(self, function: Callable[..., object], *value: object, priority: int = 0) -> Foreign:
         """Submit a task, which can run more than once."""
-        return self.client.submit(function, *given, pure=False, priority=priority)
+        return self.client.submit(function, *value, pure=False, priority=priority)
 
     def _pair(self, one: Foreign, other: Foreign = None) -> Foreign:
         """Submit the addition of two sums, with priority, because waiting sums take memory."""
@@ -461,15 +461,15 @@ class DaskEngine(CountingEngine):
         require_workers(self.client)
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         limits = ((one["memory_limit"] or float("inf")) / one["nthreads"] for one in workers)
-        found: float = min(limits, default=float("inf"))
+        value: float = min(limits, default=float("inf"))
         needed = 4 * n_bytes
-        if found * (1 - _SHARE_FOR_ROWS) < needed:
+        if value * (1 - _SHARE_FOR_ROWS) < needed:
             raise ClusterError(
                 f"dask: {words} needs {needed / 1e9:.1f} GB in every thread, and the smallest worker has "
-                f"{found / 1e9:.1f} GB for each. Give workers more memory (--memory-limit of dask worker), or fewer "
+                f"{value / 1e9:.1f} GB for each. Give workers more memory (--memory-limit of dask worker), or fewer "
                 "threads (--nthreads)."
             )
-        return found
+        return value
 
 
 class Share:
@@ -503,11 +503,11 @@ def shares(partitions: Sequence[SourcePartition], n: int) -> list[tuple[SourcePa
     list of tuple of SourcePartition
     """
     total, upto = sum(one.n_rows for one in partitions), 0
-    found: list[list[SourcePartition]] = [[] for _ in range(n)]
+    result: list[list[SourcePartition]] = [[] for _ in range(n)]
     for partition in partitions:
-        found[min((2 * upto + partition.n_rows) * n // (2 * max(total, 1)), n - 1)].append(partition)
+        result[min((2 * upto + partition.n_rows) * n // (2 * max(total, 1)), n - 1)].append(partition)
         upto += partition.n_rows
-    return [tuple(part) for part in found if part]
+    return [tuple(part) for part in result if part]
 
 
 def _n_tasks(partitions: Sequence[SourcePartition], n_threads: int, n_bytes: int) -> int:
@@ -523,14 +523,14 @@ def _summed(work: W, share: Share, at: int, topic: str, version: str, is_command
 
     if __version__ != version:  # for workers that joined later
         raise ClusterError(other_version({get_worker().address: __version__}, version))
-    found, done = work.empty(), 0
+    w, done = work.empty(), 0
     with command_spelling(used=bool(is_command)):
         for batch in batches(share.partitions, share.rows_per_batch):
             _stop_if_cancelled()
-            found.take(batch)
+            w.take(batch)
             done += sum(one.n_rows for one in batch)
             get_worker().log_event(topic, (at, done))
-    return found
+    return w
 
 
 def _first_done(client: Foreign, futures: list[Foreign]) -> list[Foreign]:
@@ -538,8 +538,8 @@ def _first_done(client: Foreign, futures: list[Foreign]) -> list[Foreign]:
     from distributed import wait
 
     with client.as_current():
-        found: Foreign = wait(futures, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
-    return list(found.done)
+        foreign: Foreign = wait(futures, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+    return list(foreign.done)
 
 
 def _stop_if_cancelled() -> None:

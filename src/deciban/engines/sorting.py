@@ -79,19 +79,19 @@ class Ascending(SourcePass):
 
     def of(self, partitions: Sequence[SourcePartition]) -> list[tuple[int, ScoreArray, FloatArray | None]]:
         """See `SourcePass.of`."""
-        found: tuple[list[tuple[AnyArray, ...]], ...] = ([], [])
+        values: tuple[list[tuple[AnyArray, ...]], ...] = ([], [])
         for partition in partitions:
             batch = partition.read(TrialFields((self.system,), truth=True, weight=True))
             scores = batch.scores[0].astype(self.kind, copy=False)
             counting = None if batch.weight is None else batch.weight > 0
             for c, some in enumerate((~batch.labels, batch.labels)):
                 if batch.weight is None or counting is None:
-                    found[c].append((scores[some],))
+                    values[c].append((scores[some],))
                 else:
                     by = batch.weight[some & counting].astype(np.float64, copy=False)
-                    found[c].append((scores[some & counting], by))
+                    values[c].append((scores[some & counting], by))
         classes = []
-        for c, parts in enumerate(found):
+        for c, parts in enumerate(values):
             whole = list(map(np.concatenate, zip(*parts, strict=True)))
             own = SortedClass.of(*whole) if self.sorts else SortedClass(whole[0], None, None)
             classes.append((c, own.scores, own.weights))
@@ -179,8 +179,8 @@ class Ranges:
     def __init__(self, path: Path, borders: ScoreArray, kind: DTypeLike, *, has_weights: bool) -> None:
         self.path, self.borders, self.kind, self.has_weights = path, borders, kind, has_weights
         self._lock = [threading.Lock() for _ in range(len(borders) + 1)]
-        made = ([_File(Path(f"{path}-{at}-{c}"), kind, has_weights) for c in (0, 1)] for at in range(len(self._lock)))
-        self.ranges = [_Range(*one) for one in made]
+        result = ([_File(Path(f"{path}-{at}-{c}"), kind, has_weights) for c in (0, 1)] for at in range(len(self._lock)))
+        self.ranges = [_Range(*one) for one in result]
 
     def put(self, c: int, scores: ScoreArray, weights: FloatArray | None) -> None:
         """Write ascending scores of class 0 or 1; missing weights are 1."""
@@ -226,11 +226,11 @@ def borders_of(sample: ScoreArray, n_ranges: int) -> ScoreArray:
     """
     n = min(n_ranges, _MOST_RANGES)
     ordered = np.sort(sample)
-    found = (
+    result = (
         ordered[np.round(np.linspace(0, len(ordered) - 1, n + 1)[1:-1]).astype(np.int64)] if len(ordered) else ordered
     )
-    is_often = np.append(found[1:] == found[:-1], False)[: len(found)] | (found == ordered[-1:])
-    return np.unique(np.concatenate((found, np.nextafter(found[is_often], ordered.dtype.type(-np.inf)))))
+    is_often = np.append(result[1:] == result[:-1], False)[: len(result)] | (result == ordered[-1:])
+    return np.unique(np.concatenate((result, np.nextafter(result[is_often], ordered.dtype.type(-np.inf)))))
 
 
 class SortedSums(NamedTuple):
@@ -276,15 +276,15 @@ class SortedSummation:
     @classmethod
     def of(cls, metrics: TwoClassMetrics | None, n_tar: float, n_non: float, step: int) -> SortedSummation:
         """Return an instance with lines for plots and requested rates; without metrics, no lines for plots."""
-        asked, drawn = metrics or TwoClassMetrics(), np.zeros(0) if metrics is None else drawn_lines()
-        of_miss, of_fa = (np.sort(np.concatenate((drawn, own))) for own in (asked.fmr_at, asked.fnmr_at))
+        request, drawn = metrics or TwoClassMetrics(), np.zeros(0) if metrics is None else drawn_lines()
+        of_miss, of_fa = (np.sort(np.concatenate((drawn, own))) for own in (request.fmr_at, request.fnmr_at))
         lines = CornerCounts(of_miss * n_tar, of_fa * n_non)
-        return cls(asked, (n_tar, n_non), lines, int(np.clip(step, _FEWEST_STEP, _MOST_STEP)))
+        return cls(request, (n_tar, n_non), lines, int(np.clip(step, _FEWEST_STEP, _MOST_STEP)))
 
     def __call__(self, tar: SortedClass, non: SortedClass, below: tuple[float, float]) -> SortedSums:
         """Return the sums over two classes, given the totals of targets and non-targets below them."""
-        found = functools.reduce(SortedSums.then, self._steps(tar, non, below))
-        return found._replace(groups=[ScoreGroups.joined(found.groups).thinned(below, self.totals, self.lines)])
+        result = functools.reduce(SortedSums.then, self._steps(tar, non, below))
+        return result._replace(groups=[ScoreGroups.joined(result.groups).thinned(below, self.totals, self.lines)])
 
     def _steps(self, tar: SortedClass, non: SortedClass, below: tuple[float, float]) -> Iterator[SortedSums]:
         for of_tar, of_non in steps(tar.scores, non.scores, self.step):
@@ -364,10 +364,10 @@ class SortedFiles:
     def _sorted(self, at: int) -> SortedSums:
         own = self.ranges[at]
         non, tar = (self._class(at, c) for c in (0, 1))
-        found = self.adding(tar, non, (self.below[1][at].item(), self.below[0][at].item()))
+        sums = self.adding(tar, non, (self.below[1][at].item(), self.below[0][at].item()))
         for file in own:
             file.remove()
-        return found
+        return sums
 
     def _class(self, at: int, c: int) -> SortedClass:
         """Sort the scores of a class in a range, and write them to their place."""
@@ -445,23 +445,23 @@ def summarize_source(
     KeyMismatchError, FormatError, OSError
         If all trials are of one class, if reading fails, or if there is no room for temporary files.
     """
-    asked, kind = metrics or TwoClassMetrics(), np.dtype(np.float64 if source.is_double else np.float32)
+    request, kind = metrics or TwoClassMetrics(), np.dtype(np.float64 if source.is_double else np.float32)
     work = Ascending(system, kind)
     work.rows_per_batch = rows_that_fit(  # all threads together use a quarter of the memory, if partitions are small
         memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
     )
     if bytes_held(source.n_rows, is_wide=source.has_weights or source.is_double) <= memory:
-        return _held(source, engine, work, asked)
+        return _held(source, engine, work, request)
 
-    found = summarize_by_value(source, engine, memory, system=system, metrics=asked)
-    return found if found is not None else _by_files(source, engine, memory, work, asked)
+    result = summarize_by_value(source, engine, memory, system=system, metrics=request)
+    return result if result is not None else _by_files(source, engine, memory, work, request)
 
 
 def _held(source: TrialSource, engine: Engine, work: Ascending, metrics: TwoClassMetrics) -> Summary:
     """Sort trials that fit in memory."""
-    found: list[Ascending] = []
-    engine.each(work, source.partitions, found.append)
-    parts = [part for one in found for part in one.found]
+    result: list[Ascending] = []
+    engine.each(work, source.partitions, result.append)
+    parts = [part for one in result for part in one.found]
     non, tar = (
         _merged(
             [scores for at, scores, _ in parts if at == c], [by for at, _, by in parts if at == c and by is not None]
@@ -475,17 +475,17 @@ def _held(source: TrialSource, engine: Engine, work: Ascending, metrics: TwoClas
 def _merged(scores: Sequence[ScoreArray], weights: Sequence[FloatArray]) -> SortedClass:
     """Return all trials of a class in ascending order."""
     whole = np.concatenate([np.zeros(0), *weights])
-    found = np.concatenate(scores) if scores else np.zeros(0)
-    return SortedClass.of(found, whole_if_possible(whole) if weights else None)
+    result = np.concatenate(scores) if scores else np.zeros(0)
+    return SortedClass.of(result, whole_if_possible(whole) if weights else None)
 
 
 def _sample(partitions: Sequence[SourcePartition], work: Ascending) -> ScoreArray:
     """Return a sample of the scores from some partitions."""
-    found = [np.zeros(0, work.kind)]
+    items = [np.zeros(0, work.kind)]
     for partition in partitions[:: max(len(partitions) // N_SAMPLED, 1)]:
         scores = partition.read(TrialFields((work.system,))).scores[0]
-        found.append(scores[:: max(len(scores) // OF_EACH_SAMPLED, 1)].copy())  # a view would keep all scores in memory
-    return np.concatenate(found).astype(work.kind, copy=False)
+        items.append(scores[:: max(len(scores) // OF_EACH_SAMPLED, 1)].copy())  # a view would keep all scores in memory
+    return np.concatenate(items).astype(work.kind, copy=False)
 
 
 def row_size(kind: DTypeLike, *, has_weights: bool) -> int:
@@ -544,18 +544,18 @@ def _by_files(source: TrialSource, engine: Engine, memory: int, work: Ascending,
         sample = _sample(source.partitions, work)
         files = room.ranges(path, sample, source.n_rows, has_weights=source.has_weights)
 
-        def put(found: Ascending) -> None:
-            for part in found.found:
+        def put(result: Ascending) -> None:
+            for part in result.found:
                 files.put(*part)
 
         engine.each(work, source.partitions, put)
         give_back()
         n = [sum(one[c].n for one in files.ranges) for c in (0, 1)]
         require_two_classes(n, source.name, has_weights=source.has_weights)
-        found = room.summary(files, metrics, room.n_threads)
+        result = room.summary(files, metrics, room.n_threads)
     folder.remove()  # memory-mapped files stay on disk while they are in use
     give_back()
-    return found
+    return result
 
 
 def evaluate_system(
@@ -644,8 +644,8 @@ def summarize_by_value(
         return None
     values, kept, n = ValueCounts(room, loops), list[ScoreArray](), [0, 0]
 
-    def use(found: Ascending) -> None:
-        for c, scores, _ in found.found:
+    def use(result: Ascending) -> None:
+        for c, scores, _ in result.found:
             n[c] += len(scores)
             if c == keep:
                 kept.append(scores)

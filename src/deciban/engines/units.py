@@ -17,35 +17,16 @@ import numpy as np
 
 from deciban._files import ScratchFolder
 from deciban.core.class_counts import totals_by_condition
+from deciban.core.resampling import replicates
 from deciban.core.resampling.linearised import ScoreBins
-from deciban.core.resampling.replicates import (
-    BLOCK,
-    MetricsOfTables,
-    Replicated,
-    bin_sums,
-    block_size,
-    of_both_classes,
-    poisson_weights,
-)
+from deciban.core.resampling.replicates import BLOCK
 from deciban.core.resampling.unit_counts import MOST_DEALT, CountedByUnit, SingleFacts, SingleSums
 from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, UnitFacts
 from deciban.errors import Message
 from deciban.evaluation.two_class.summary import BinnedTrials, TrialsByUnit, UnitTrials
 from deciban.evaluation.uncertainty import Resampling
 from deciban.memory import Cost, require_room_for_units, rows_that_fit
-from deciban.trials.sources import (
-    Batch,
-    Engine,
-    MapPass,
-    MappedPartition,
-    SourcePartition,
-    SourcePass,
-    TrialFields,
-    TrialSource,
-    changed,
-    found_in,
-    numbered,
-)
+from deciban.trials import sources
 from deciban.trials.speakers import TargetPairs
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -71,12 +52,12 @@ class UnitReader:
     n_strata: int = 0
 
     @property
-    def wanted(self) -> TrialFields:
+    def wanted(self) -> sources.TrialFields:
         """The columns to read."""
         named = self.by_name is not None
-        return TrialFields((self.system,), truth=True, units=not named, weight=True, names=named)
+        return sources.TrialFields((self.system,), truth=True, units=not named, weight=True, names=named)
 
-    def trials(self, batch: Batch) -> UnitTrials:
+    def trials(self, batch: sources.Batch) -> UnitTrials:
         """Return the trials of positive weight with their units."""
         batch = batch.counting
         own = batch.units_by(self.by_name)
@@ -89,17 +70,17 @@ class UnitReader:
 
 
 def looked_at(
-    reader: UnitReader, keys: Keys | None, look: Callable[[UnitTrials], Any], batch: Batch
+    reader: UnitReader, keys: Keys | None, look: Callable[[UnitTrials], Any], batch: sources.Batch
 ) -> CountedByUnit | SingleSums:
     """Apply `look` to the trials of a partition; ``keys`` are those of all units in order, if trials share units."""
     trials = reader.trials(batch)
     if keys is not None:
         trials = replace(trials, units=(trials.units[0].among(keys), trials.units[1].among(keys)))
-    found: CountedByUnit | SingleSums = look(trials)
-    return replace(found, placed=None) if isinstance(found, SingleSums) else found
+    result: CountedByUnit | SingleSums = look(trials)
+    return replace(result, placed=None) if isinstance(result, SingleSums) else result
 
 
-class ReplicateTally(MapPass):
+class ReplicateTally(sources.MapPass):
     """Sums of the weights of trials by class, bin and bootstrap replicate.
 
     The weights are a function of seed, replicate and key of a unit, so that batches share no state.
@@ -120,7 +101,7 @@ class ReplicateTally(MapPass):
         self.bins, self.seed, self.numbers, self.rows_per_batch = bins, seed, numbers, rows_per_batch
         self.n_bytes = 16 * bins.n_bins * len(numbers)
 
-    def take(self, partitions: Sequence[SourcePartition]) -> None:
+    def take(self, partitions: Sequence[sources.SourcePartition]) -> None:
         """See `SourcePass.take`."""
         parts = [self.look(partition.read(self.wanted)) for partition in partitions]
         used = [(one.units[0].only_used(), one.units[1].only_used()) for one in parts]
@@ -134,15 +115,18 @@ class ReplicateTally(MapPass):
 
     def _add(self, c: int, scores: ScoreArray, units: TrialUnits, weights: CountArray | None) -> None:
         """Add trials of a class."""
-        sums, step = bin_sums(units, self.bins.of(scores), self.bins.n_bins, weights), block_size(units.n_units)
+        sums, step = (
+            replicates.bin_sums(units, self.bins.of(scores), self.bins.n_bins, weights),
+            replicates.block_size(units.n_units),
+        )
         for first in range(0, len(self.numbers), step):
             numbers = self.numbers[first : first + step]
-            found = sums.of(poisson_weights(units.keys, self.seed, np.array(numbers)))
+            result = sums.of(replicates.poisson_weights(units.keys, self.seed, np.array(numbers)))
             with self.lock:
                 if self.found is None:
-                    self.found = np.zeros((2, self.bins.n_bins, len(self.numbers)), found.dtype)
-                self.found = self.found.astype(np.result_type(self.found, found), copy=False)
-                self.found[c, :, first : first + step] += found
+                    self.found = np.zeros((2, self.bins.n_bins, len(self.numbers)), result.dtype)
+                self.found = self.found.astype(np.result_type(self.found, result), copy=False)
+                self.found[c, :, first : first + step] += result
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +150,8 @@ class SourceUnits(TrialsByUnit):
         Facts about all trials, if every trial is a unit.
     """
 
-    source: TrialSource
-    engine: Engine
+    source: sources.TrialSource
+    engine: sources.Engine
     system: int
     units: TrialUnits
     by_name: SpeakersByName | None = None
@@ -198,33 +182,35 @@ class SourceUnits(TrialsByUnit):
         """See `TrialsByUnit.look`; one pass."""
         keys = self.units.keys if self.facts is None else None
         looking = partial(looked_at, self.reader, keys, look)
-        return found_in(self.source, self.engine, self.reader.wanted, looking, "counting by unit")
+        return sources.found_in(self.source, self.engine, self.reader.wanted, looking, "counting by unit")
 
-    def drawn(self, metrics_of: MetricsOfTables, counted: BinnedTrials, asked: Resampling) -> Replicated:
+    def drawn(
+        self, metrics_of: replicates.MetricsOfTables, counted: BinnedTrials, resampling: Resampling
+    ) -> replicates.Replicated:
         """See `TrialsByUnit.drawn`; each pass computes as many replicates as fit in memory."""
-        whole, found = (counted.costs.n_tar, counted.costs.n_non), list[Replicated]()
+        whole, result = (counted.costs.n_tar, counted.costs.n_non), list[replicates.Replicated]()
         of_block, threads = Cost.REPLICATE_BIN * counted.bins.n_bins * BLOCK, self.engine.n_at_once
         at_once = BLOCK * rows_that_fit(self.memory, of_block, at_once=threads)
         rows = rows_that_fit(self.memory, Cost.REPLICATED, at_once=threads, fewest=1 << 16, most=1 << 20)
-        for first in range(0, asked.bootstrap, at_once):
-            numbers = range(first, min(first + at_once, asked.bootstrap))
-            work = ReplicateTally(self.reader, counted.bins, asked.seed, numbers, rows)
+        for first in range(0, resampling.bootstrap, at_once):
+            numbers = range(first, min(first + at_once, resampling.bootstrap))
+            work = ReplicateTally(self.reader, counted.bins, resampling.seed, numbers, rows)
             tar, non = self.engine.run(work, self.source.partitions).found
             for start in range(0, len(numbers), BLOCK):
                 some = slice(start, start + BLOCK)
-                found.append(of_both_classes(metrics_of, (tar[:, some], non[:, some]), whole))
-        metrics, has_both = (np.concatenate(parts) for parts in zip(*found, strict=True))
+                result.append(replicates.of_both_classes(metrics_of, (tar[:, some], non[:, some]), whole))
+        metrics, has_both = (np.concatenate(parts) for parts in zip(*result, strict=True))
         return metrics, has_both
 
 
-def survey_trials(source: TrialSource, engine: Engine) -> SingleFacts:
+def survey_trials(source: sources.TrialSource, engine: sources.Engine) -> SingleFacts:
     """Return facts about a source in which every trial is a unit; keys are not read if there are very many."""
-    wanted = TrialFields((), truth=True, units=source.n_rows <= MOST_DEALT or source.has_weights, weight=True)
-    found: SingleFacts | None = found_in(source, engine, wanted, _single_facts, "looking at units")
-    return SingleFacts.of([np.zeros(0)] * 2, np.zeros(0, np.uint64)) if found is None else found
+    fields = sources.TrialFields((), truth=True, units=source.n_rows <= MOST_DEALT or source.has_weights, weight=True)
+    facts: SingleFacts | None = sources.found_in(source, engine, fields, _single_facts, "looking at units")
+    return SingleFacts.of([np.zeros(0)] * 2, np.zeros(0, np.uint64)) if facts is None else facts
 
 
-def _single_facts(batch: Batch) -> SingleFacts:
+def _single_facts(batch: sources.Batch) -> SingleFacts:
     batch = batch.counting
     own = np.ones(len(batch.labels)) if batch.weight is None else batch.weight.astype(np.float64)
     keys = None if batch.units is None else batch.units.keys[batch.units.codes[0]]
@@ -241,7 +227,7 @@ class _Facts(tuple[UnitFacts, ...]):
 
 
 def look_at_units(
-    source: TrialSource, engine: Engine, ways: Sequence[SpeakersByName | None] = (None,)
+    source: sources.TrialSource, engine: sources.Engine, ways: Sequence[SpeakersByName | None] = (None,)
 ) -> tuple[UnitFacts, ...]:
     """Return facts about the units of a source, from one pass.
 
@@ -258,12 +244,12 @@ def look_at_units(
         The facts for each naming.
     """
     by_name = any(one is not None for one in ways)
-    wanted = TrialFields((), truth=True, units=None in ways, weight=True, names=by_name)
-    found: _Facts | None = found_in(source, engine, wanted, partial(_facts_of, ways), "looking at units")
-    return tuple(UnitFacts() for _ in ways) if found is None else found
+    fields = sources.TrialFields((), truth=True, units=None in ways, weight=True, names=by_name)
+    result: _Facts | None = sources.found_in(source, engine, fields, partial(_facts_of, ways), "looking at units")
+    return tuple(UnitFacts() for _ in ways) if result is None else result
 
 
-def _facts_of(ways: Sequence[SpeakersByName | None], batch: Batch) -> _Facts | None:
+def _facts_of(ways: Sequence[SpeakersByName | None], batch: sources.Batch) -> _Facts | None:
     batch = batch.counting
     if not len(batch.labels):
         return None
@@ -288,7 +274,7 @@ class UnitsFound:
     said: tuple[Message, ...] = ()
 
 
-def speakers_by_batch(source: TrialSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:
+def speakers_by_batch(source: sources.TrialSource, engine: sources.Engine) -> tuple[UnitFacts, SpeakersByName]:
     """Find speakers from target trials, as `deciban.trials.units.speakers_of` does in memory.
 
     Parameters
@@ -314,10 +300,10 @@ Values: TypeAlias = tuple[str | None, ...]
 class SplitRows(Protocol):
     """Division of trials into conditions. Supports pickle."""
 
-    def of(self, batch: Batch, name: str) -> tuple[list[Values], IntArray]:
+    def of(self, batch: sources.Batch, name: str) -> tuple[list[Values], IntArray]:
         """Return the conditions, and the index of the condition of each trial; ``name`` is for messages."""
 
-    def require_few(self, found: Sequence[Values]) -> None:
+    def require_few(self, values: Sequence[Values]) -> None:
         """Refuse more conditions than deciban evaluates."""
 
 
@@ -345,7 +331,7 @@ class ConditionFacts:
         )
 
 
-class ConditionPass(SourcePass):
+class ConditionPass(sources.SourcePass):
     """Pass that finds conditions and counts their trials of each class.
 
     Parameters
@@ -361,18 +347,18 @@ class ConditionPass(SourcePass):
         self.splits, self.n_classes = tuple(splits), n_classes
         self.found = _ConditionCounts(self.splits, tuple({} for _ in self.splits))
 
-    def of(self, partitions: Sequence[SourcePartition]) -> _ConditionCounts:
+    def of(self, partitions: Sequence[sources.SourcePartition]) -> _ConditionCounts:
         """See `SourcePass.of`."""
-        found: _ConditionCounts = self.empty().found
+        counts: _ConditionCounts = self.empty().found
         for partition in partitions:
-            batch = partition.read(TrialFields((), truth=True, weight=True, conditions=True))
+            batch = partition.read(sources.TrialFields((), truth=True, weight=True, conditions=True))
             bit = 1 << getattr(partition, "number", 0)
-            found += _ConditionCounts(
+            counts += _ConditionCounts(
                 self.splits, tuple(self._facts(batch, one, partition.name, bit) for one in self.splits)
             )
-        return found
+        return counts
 
-    def _facts(self, batch: Batch, split: SplitRows, name: str, bit: int) -> dict[Values, ConditionFacts]:
+    def _facts(self, batch: sources.Batch, split: SplitRows, name: str, bit: int) -> dict[Values, ConditionFacts]:
         values, codes = split.of(batch, name)
         sizes = {"n_conditions": len(values), "n_classes": self.n_classes}
         totals = totals_by_condition(codes, batch.labels.astype(np.int64), batch.weight, **sizes)
@@ -388,15 +374,15 @@ class _ConditionCounts:
     each: tuple[Mapping[Values, ConditionFacts], ...]
 
     def __add__(self, other: _ConditionCounts) -> _ConditionCounts:
-        found = []
+        items = []
         for split, one, more in zip(self.splits, self.each, other.each, strict=True):
-            found.append({**one, **{key: one[key] + facts if key in one else facts for key, facts in more.items()}})
-            split.require_few([*found[-1]])
-        return _ConditionCounts(self.splits, tuple(found))
+            items.append({**one, **{key: one[key] + facts if key in one else facts for key, facts in more.items()}})
+            split.require_few([*items[-1]])
+        return _ConditionCounts(self.splits, tuple(items))
 
 
 def look_at_conditions(
-    source: TrialSource, engine: Engine, splits: Sequence[SplitRows], n_classes: int
+    source: sources.TrialSource, engine: sources.Engine, splits: Sequence[SplitRows], n_classes: int
 ) -> list[dict[Values, ConditionFacts]]:
     """Return the conditions of the trials of a source and their counts, for each division, from one pass.
 
@@ -405,18 +391,22 @@ def look_at_conditions(
     FormatError, InputError, OSError
         If reading fails, or there are too many conditions.
     """
-    return [dict(one) for one in engine.run(ConditionPass(splits, n_classes), numbered(source)).found.each]
+    return [dict(one) for one in engine.run(ConditionPass(splits, n_classes), sources.numbered(source)).found.each]
 
 
-def _of_condition(split: SplitRows, bins: tuple[Values, ...], partition: SourcePartition, wanted: TrialFields) -> Batch:
+def _of_condition(
+    split: SplitRows, bins: tuple[Values, ...], partition: sources.SourcePartition, fields: sources.TrialFields
+) -> sources.Batch:
     """Read the trials of one condition from a partition."""
-    batch = partition.read(replace(wanted, conditions=True))
+    batch = partition.read(replace(fields, conditions=True))
     values, codes = split.of(batch, partition.name)
     is_of = np.array([one in bins for one in values], np.bool_)
     return replace(batch.take(np.flatnonzero(is_of[codes])), conditions=None)
 
 
-def of_condition(source: TrialSource, split: SplitRows, bins: Sequence[Values], facts: ConditionFacts) -> TrialSource:
+def of_condition(
+    source: sources.TrialSource, split: SplitRows, bins: Sequence[Values], facts: ConditionFacts
+) -> sources.TrialSource:
     """Return the trials of a source with some combinations of values, without the partitions that have none."""
     partitions = source.each(partial(_of_condition, split, tuple(bins)))
     return source.made_of([one for at, one in enumerate(partitions) if facts.partitions >> at & 1])
@@ -442,20 +432,22 @@ class ConditionWeights:
     strata: IntArray
 
 
-def _weighted(known: ConditionWeights, place: int | None, partition: SourcePartition, wanted: TrialFields) -> Batch:
+def _weighted(
+    weights: ConditionWeights, place: int | None, partition: sources.SourcePartition, fields: sources.TrialFields
+) -> sources.Batch:
     """Read a partition, with trials of one condition or several, and weight them by condition."""
-    batch = partition.read(replace(wanted, truth=True, weight=True, conditions=place is None))
+    batch = partition.read(replace(fields, truth=True, weight=True, conditions=place is None))
     of_trials: Any = place
     if place is None:
-        values, codes = known.split.of(batch, partition.name)
-        of_trials = np.array([known.place[one] for one in values], np.int64)[codes]
+        values, codes = weights.split.of(batch, partition.name)
+        of_trials = np.array([weights.place[one] for one in values], np.int64)[codes]
     at = of_trials, batch.labels.astype(np.int64)
-    factor = known.factors[at]
+    factor = weights.factors[at]
     weight = factor if batch.weight is None else factor * batch.weight
-    return replace(batch, weight=weight if wanted.weight else None, stratum=known.strata[at], conditions=None)
+    return replace(batch, weight=weight if fields.weight else None, stratum=weights.strata[at], conditions=None)
 
 
-def weighted_by_condition(source: TrialSource, weights: ConditionWeights) -> TrialSource:
+def weighted_by_condition(source: sources.TrialSource, weights: ConditionWeights) -> sources.TrialSource:
     """Return a source with trials weighted by condition."""
     return source.map(partial(_weighted, weights, None), has_weights=True)
 
@@ -464,7 +456,7 @@ _Place: TypeAlias = tuple[int, int, int]
 """Trials of a condition in a partition: number of the partition, start in its file, and number of trials."""
 
 
-class SortByCondition(SourcePass):
+class SortByCondition(sources.SourcePass):
     """Pass that writes the trials of every partition to a temporary file, sorted by condition.
 
     Parameters
@@ -477,15 +469,15 @@ class SortByCondition(SourcePass):
 
     words = "sorting by condition"
 
-    def __init__(self, split: SplitRows, wanted: TrialFields, folder: Path) -> None:
+    def __init__(self, split: SplitRows, wanted: sources.TrialFields, folder: Path) -> None:
         self._given = split, replace(wanted, conditions=True), folder
 
-    def of(self, partitions: Sequence[SourcePartition]) -> list[tuple[Values, _Place]]:
+    def of(self, partitions: Sequence[sources.SourcePartition]) -> list[tuple[Values, _Place]]:
         """See `SourcePass.of`."""
-        (split, wanted, folder), found = self._given, list[tuple[Values, _Place]]()
+        (split, expected, folder), result = self._given, list[tuple[Values, _Place]]()
         for partition in partitions:
             number: int = getattr(partition, "number", 0)
-            batch = partition.read(wanted)
+            batch = partition.read(expected)
             values, codes = split.of(batch, partition.name)
             order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes, minlength=len(values))
             ends = np.cumsum(sizes).tolist()
@@ -495,22 +487,22 @@ class SortByCondition(SourcePass):
                     own = _only(batch, order[end - n : end])
                     for part in (replace(own, units=None, names=None), (own.units, own.names)):  # the first is enough
                         pickle.dump(part, file, protocol=5)
-                    found.append((one, place))
-        return found
+                    result.append((one, place))
+        return result
 
 
 def _file_of(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}"
 
 
-def _only(batch: Batch, rows: AnyArray) -> Batch:
+def _only(batch: sources.Batch, rows: AnyArray) -> sources.Batch:
     """Return some trials with only their units."""
     own = replace(batch.take(rows), conditions=None)
     return own if own.units is None else replace(own, units=own.units.only_used())
 
 
 @dataclass(frozen=True, eq=False)
-class _Sorted(SourcePartition):
+class _Sorted(sources.SourcePartition):
     """Trials of one condition in a temporary file of a partition.
 
     Attributes
@@ -525,23 +517,23 @@ class _Sorted(SourcePartition):
     name: str
     n_rows: int
 
-    def read(self, wanted: TrialFields) -> Batch:
+    def read(self, fields: sources.TrialFields) -> sources.Batch:
         """See `SourcePartition.read`."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self.start)
-                batch: Batch = pickle.load(file)  # noqa: S301  # written by this process into a private folder
-                is_more = wanted.units or wanted.names
+                batch: sources.Batch = pickle.load(file)  # noqa: S301  # written by this process into a private folder
+                is_more = fields.units or fields.names
                 units, names = pickle.load(file) if is_more else (None, None)  # noqa: S301
         except (pickle.UnpicklingError, EOFError, FileNotFoundError) as error:
-            raise changed(f"{self.path}, temporary rows of {self.name}") from error
+            raise sources.changed(f"{self.path}, temporary rows of {self.name}") from error
         return replace(
             batch,
-            scores=batch.scores * len(wanted.systems),
-            truth=batch.truth if wanted.truth else None,
-            units=units if wanted.units else None,
-            names=names if wanted.names else None,
-            weight=batch.weight if wanted.weight else None,
+            scores=batch.scores * len(fields.systems),
+            truth=batch.truth if fields.truth else None,
+            units=units if fields.units else None,
+            names=names if fields.names else None,
+            weight=batch.weight if fields.weight else None,
         )
 
 
@@ -560,33 +552,33 @@ class SortedSource:
     folder : path
     """
 
-    source: TrialSource
+    source: sources.TrialSource
     places: Mapping[Values, Sequence[_Place]]
     names: tuple[str, ...]
     folder: Path
 
-    def of_condition(self, bins: Sequence[Values]) -> TrialSource:
+    def of_condition(self, bins: Sequence[Values]) -> sources.TrialSource:
         """Return the trials of a condition, which consists of some combinations of values."""
         return replace(
             self.source, partitions=tuple(partition for values in bins for partition in self._partitions(values))
         )
 
-    def weighted(self, weights: ConditionWeights) -> TrialSource:
+    def weighted(self, weights: ConditionWeights) -> sources.TrialSource:
         """Return all trials, weighted by condition."""
         partitions = [
-            MappedPartition(partition, partial(_weighted, weights, weights.place[values]), partition.name)
+            sources.MappedPartition(partition, partial(_weighted, weights, weights.place[values]), partition.name)
             for values in self.places
             for partition in self._partitions(values)
         ]
         return replace(self.source, partitions=tuple(partitions), has_weights=True)
 
-    def _partitions(self, values: Values) -> tuple[SourcePartition, ...]:
+    def _partitions(self, values: Values) -> tuple[sources.SourcePartition, ...]:
         places = sorted(self.places[values])
         return tuple(_Sorted(_file_of(self.folder, at), start, self.names[at], n) for at, start, n in places)
 
 
 def sorted_by_condition(
-    source: TrialSource, engine: Engine, split: SplitRows, system: int, wanted: TrialFields
+    source: sources.TrialSource, engine: sources.Engine, split: SplitRows, system: int, fields: sources.TrialFields
 ) -> SortedSource:
     """Sort the trials of a system by condition in one pass; the source is not read again.
 
@@ -598,7 +590,7 @@ def sorted_by_condition(
     split : SplitRows
     system : int
         Index of the system.
-    wanted : TrialFields
+    fields : TrialFields
         Columns to keep besides scores, truth and weights: units or names.
 
     Raises
@@ -607,10 +599,10 @@ def sorted_by_condition(
         If reading fails, or there is no room for temporary files.
     """
     folder = ScratchFolder()
-    own = replace(wanted, systems=(system,), truth=True, weight=True)
+    own = replace(fields, systems=(system,), truth=True, weight=True)
     with folder.or_nothing() as path:
         places = dict[Values, list[_Place]]()
-        for values, place in engine.run(SortByCondition(split, own, path), numbered(source)).found or ():
+        for values, place in engine.run(SortByCondition(split, own, path), sources.numbered(source)).found or ():
             places.setdefault(values, []).append(place)
     kept: object = (source.kept, folder)
     one = replace(source, partitions=(), systems=(source.systems[system],), kept=kept)

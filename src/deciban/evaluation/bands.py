@@ -156,8 +156,8 @@ class Bands:
         self._add("non_above", of_rejected[self.rows["above"]])
         if self.entropy:  # one matrix product for all curves
             costs = np.concatenate(list(self.entropy.values()), axis=2)
-            given = zip(counts, costs, tables, factors, strict=True)
-            of_tar, of_non = (one.influence(cost, table).T * factor for one, cost, table, factor in given)
+            values = zip(counts, costs, tables, factors, strict=True)
+            of_tar, of_non = (one.influence(cost, table).T * factor for one, cost, table, factor in values)
             influences = of_tar + of_non
             for name, own in zip(self.entropy, np.split(influences, len(self.entropy)), strict=True):
                 self._add(name, own)
@@ -175,16 +175,16 @@ class Bands:
 
         With ``rows``, each row of the tables represents many units.
         """
-        at, found = slice(None, None, self.keep_every or None), {}
+        at, entries = slice(None, None, self.keep_every or None), {}
         for name, parts in self.kept.items():
             value, ceiling = getattr(self.curves, name)[:: self.STEP][at], 1.0 if name == "min_error" else math.inf
             kept = np.hstack(parts) if rows is None else rows.spread(np.hstack(parts))
-            found[name] = CurveInfluences(self.log_odds[at], value, kept, self._unseen(name)[:, at], n_seen, ceiling)
-        return found
+            entries[name] = CurveInfluences(self.log_odds[at], value, kept, self._unseen(name)[:, at], n_seen, ceiling)
+        return entries
 
     def error_rates(self) -> dict[MetricKey, tuple[FloatArray, RateSum]]:
         """Return the places of cost curves, with the error rates there and their variances."""
-        found = dict[MetricKey, tuple[FloatArray, RateSum]]()
+        entries = dict[MetricKey, tuple[FloatArray, RateSum]]()
         weights = {"act_error": self.weights, "min_error": self.weights, "hull": (1.0 - self.support, self.support)}
         for name, (misses, rejected, both) in self.sums.items():
             spread = np.sqrt(misses * rejected)
@@ -196,8 +196,8 @@ class Bands:
                 )
             ]
             places = self.hull.astype(np.float64) if name == "hull" else self.log_odds
-            found[name] = places, RateSum((parts[0], parts[1]), between=np.clip(between, -1.0, 1.0))
-        return found
+            entries[name] = places, RateSum((parts[0], parts[1]), between=np.clip(between, -1.0, 1.0))
+        return entries
 
     def _factor(self, n_units: int) -> float:
         n = max(min(n_units, self.MOST_UNITS), 2)
@@ -219,7 +219,7 @@ class Bands:
     def standard_errors(self, n_units: int) -> dict[MetricKey, FloatArray]:
         """Return standard errors at all places of the curves, interpolated linearly between computed places."""
         curves, factor = self.curves, self._factor(n_units)
-        found = {name: np.sqrt(factor * squares) for name, squares in self.squares.items()}
+        entries = {name: np.sqrt(factor * squares) for name, squares in self.squares.items()}
         places: dict[str, tuple[AnyArray, AnyArray]] = {
             "tar_above": (curves.levels, self.levels),
             "non_above": (curves.levels, self.levels),
@@ -227,13 +227,15 @@ class Bands:
             "min_cross_entropy": (curves.entropy_log_odds, self.entropy_log_odds),
         }
         wide: dict[MetricKey, FloatArray] = {
-            name: np.interp(wanted, there, found[name]) for name, (wanted, there) in places.items() if name in found
+            name: np.interp(expected, there, entries[name])
+            for name, (expected, there) in places.items()
+            if name in entries
         }
         rates_of = zip(("p_miss", "p_fa"), self._error_rates("act_error").T, self.sums["act_error"], strict=False)
         for name, rates, squares in rates_of:
             spread = spread_of_rates(rates, np.sqrt(factor * squares))
             wide[name] = np.interp(curves.prior_log_odds, self.log_odds, spread)
-        return {**wide, "pav": found["pav"]}
+        return {**wide, "pav": entries["pav"]}
 
 
 def _below(tables: Sequence[Table]) -> FloatPair:
@@ -245,10 +247,10 @@ def _below(tables: Sequence[Table]) -> FloatPair:
 def _rates(counts: UnitCounts, below: FloatArray, places: IntArray) -> FloatArray:
     """Return influences on the share of trials in the first ``places`` bins, (n_places, n)."""
     mean = np.append(0.0, np.cumsum(counts.in_bins))[places] / counts.total
-    found = below[places]
-    found -= np.outer(mean, below[-1])
-    found *= 1.0 / counts.total  # faster than a division
-    return found
+    values = below[places]
+    values -= np.outer(mean, below[-1])
+    values *= 1.0 / counts.total  # faster than a division
+    return values
 
 
 def _block_log(counts: UnitCounts, table: Table, below: FloatArray, starts: IntArray) -> FloatArray:
@@ -280,8 +282,8 @@ def _slopes(llr: FloatArray) -> FloatArray:
 def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray | None:
     """Return the costs of bins at every prior; None if a cost is infinite, since no weight of a unit changes that."""
     columns = [costs.of_means(bits_at(float(x)), best=best) for x in log_odds]
-    found = np.stack(columns, axis=2)
-    return found if np.abs(found).max() <= LARGEST else None
+    values = np.stack(columns, axis=2)
+    return values if np.abs(values).max() <= LARGEST else None
 
 
 Band: TypeAlias = FloatPair
@@ -292,9 +294,9 @@ _RATES = {"tar_above": "p_miss", "non_above": "p_fa"}
 """Error rates of the curves that are shares of trials, or 1 minus such a share."""
 
 
-def reach_of(known: Uncertainty) -> float:
+def reach_of(uncertainty: Uncertainty) -> float:
     """Return the number of standard errors on both sides: the t quantile at the level."""
-    return t_quantile(known.level, known.degrees)
+    return t_quantile(uncertainty.level, uncertainty.degrees)
 
 
 def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
@@ -336,13 +338,13 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
 
 
 def _cost_band(
-    known: Uncertainty, name: MetricKey, axis: FloatArray, values: FloatArray, most: float | FloatArray
+    uncertainty: Uncertainty, name: MetricKey, axis: FloatArray, values: FloatArray, most: float | FloatArray
 ) -> Band | None:
     """Return the band around a cost curve from its error rates; costs are at most ``most``."""
     if len(axis) != len(values):
         return None
-    places, rates = known.error_rates[name]
-    below, above = (np.interp(axis, places, way) for way in rates.distances(known.level))
+    places, rates = uncertainty.error_rates[name]
+    below, above = (np.interp(axis, places, way) for way in rates.distances(uncertainty.level))
     return np.maximum(values - below, 0.0), np.minimum(values + above, np.maximum(most, values))
 
 
@@ -376,13 +378,13 @@ def detector_bands(one: ClassEvaluation, target: int) -> tuple[Band, Band] | Non
     True
     """
     known, curves, name = one.uncertainty, one.curves, one.classes[one.detection.target[target]]
-    found = list[Band | None]()
+    bands = list[Band | None]()
     for what, ceiling in (("act_error", math.inf), ("min_error", default_error(curves.detector_log_odds))):
         key = ("detectors", name, what)
         if known is None or key not in known.error_rates:
             return None
-        found.append(_cost_band(known, key, curves.detector_log_odds, getattr(curves, what)[target], ceiling))
-    low, high = found
+        bands.append(_cost_band(known, key, curves.detector_log_odds, getattr(curves, what)[target], ceiling))
+    low, high = bands
     return None if low is None or high is None else (low, high)
 
 
@@ -443,7 +445,7 @@ def rate_intervals(one: Evaluation) -> dict[str, FloatPair]:
     >>> bool(low[place] == exact.low), bool(high[place] == exact.high)
     (True, True)
     """
-    known, at, found = one.uncertainty, one.at_priors, {}
+    known, at, entries = one.uncertainty, one.at_priors, {}
     if known is None or at is None:
         return {}
     own = {-point.threshold: k for k, point in enumerate(one.operating_points)}
@@ -458,8 +460,8 @@ def rate_intervals(one: Evaluation) -> dict[str, FloatPair]:
             if metric in known.estimates:
                 interval = known.interval(metric)
                 low[k], high[k] = interval.low, interval.high
-        found[name] = low, high
-    return found
+        entries[name] = low, high
+    return entries
 
 
 _NEAR = 1.0
@@ -505,15 +507,15 @@ def consistency_of(one: OneSystem, level: float | None = None) -> Consistency | 
     >>> consistency_of(evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).noun
     'trial'
     """
-    given: Any = one
-    curve, known = given.curves.reliability, one.uncertainty
+    value: Any = one
+    curve, known = value.curves.reliability, one.uncertainty
     level = (LEVEL if known is None else known.level) if level is None else level
     errors = None if known is None or known.are_independent else known.curves.get("pav")
     if known is None or errors is None or one.kind != "two-class" or len(errors) != len(curve.low):
-        found: Consistency | None = curve.consistency(level)
+        consistency: Consistency | None = curve.consistency(level)
     else:
-        found = curve.consistency(level, design_effect=_design_effect(given, errors), noun=known.noun)
-    return found
+        consistency = curve.consistency(level, design_effect=_design_effect(value, errors), noun=known.noun)
+    return consistency
 
 
 def _design_effect(one: Evaluation, errors: FloatArray) -> FloatArray:

@@ -90,7 +90,7 @@ class ConditionDifference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return an entry of ``condition_differences`` in JSON."""
-        found: dict[str, Any] = plain(
+        entries: dict[str, Any] = plain(
             {
                 "first": self.first,
                 "second": self.second,
@@ -102,7 +102,7 @@ class ConditionDifference:
                 "holm": self.holm,
             }
         )
-        return found
+        return entries
 
 
 def _enumerated(names: Sequence[str]) -> str:
@@ -189,12 +189,12 @@ class ByConditions:
         for one in lacking:
             alike.setdefault(_enumerated(one.lacking) if any(one.trials.values()) else "trials", []).append(one.name)
         groups = [f"{len(names):,} without {what} ({_enumerated(names)})" for what, names in alike.items()]
-        found = [
+        lines = [
             f"{len(lacking):,} of {len(self.conditions):,} conditions are left out of the table: {_enumerated(groups)}"
         ]
         if len(lacking) == len(self.conditions):
-            found.append(f"no condition has trials of all classes; {self._way_out(lacking)}")
-        return found
+            lines.append(f"no condition has trials of all classes; {self._way_out(lacking)}")
+        return lines
 
     @property
     def heading(self) -> str:
@@ -215,8 +215,8 @@ class ByConditions:
                 having = [one for one in lacking if one.trials[name]]
                 value = having[0].values[self.title] if having else None
                 if len(having) == 1:
-                    said = "have nothing in" if value is None else "have"
-                    what = f"all {name} {said} {self.title}{'' if value is None else f' {value}'}"
+                    messages = "have nothing in" if value is None else "have"
+                    what = f"all {name} {messages} {self.title}{'' if value is None else f' {value}'}"
                     return f"{what}: use --by '{self.title}+{value or ''}' to count them in each"
             values = [value for one in lacking[:2] for value in one.values.values() if value is not None]
             if len(values) > 1:
@@ -290,21 +290,21 @@ class SystemConditions:
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Return every evaluation with the labels of its partition and condition: the rows of data frames."""
-        found: list[tuple[Mapping[str, str], Any]] = [({"by": "", "condition": "pooled"}, self.pooled)]
+        result: list[tuple[Mapping[str, str], Any]] = [({"by": "", "condition": "pooled"}, self.pooled)]
         for part in self.partitions:
-            found += [({"by": part.title, "condition": one.name}, one) for one in part.evaluated]
-        found += [({"by": one.title, "condition": "equalized"}, one.found) for one in self.equalized]
-        return [(labels, replace(one, name=self.pooled.name)) for labels, one in found]
+            result += [({"by": part.title, "condition": one.name}, one) for one in part.evaluated]
+        result += [({"by": one.title, "condition": "equalized"}, one.found) for one in self.equalized]
+        return [(labels, replace(one, name=self.pooled.name)) for labels, one in result]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that JSON has besides the pooled metrics."""
-        found: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         if self.partitions:
-            found["conditions"] = [one.to_dict() for part in self.partitions for one in part.conditions]
-            found["condition_differences"] = [one.to_dict() for part in self.partitions for one in part.differences]
+            entries["conditions"] = [one.to_dict() for part in self.partitions for one in part.conditions]
+            entries["condition_differences"] = [one.to_dict() for part in self.partitions for one in part.differences]
         if self.equalized:
-            found["equalized"] = [one.to_dict() for one in self.equalized]
-        return found
+            entries["equalized"] = [one.to_dict() for one in self.equalized]
+        return entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,8 +362,8 @@ class WorstTrials:
             }
             for one in self.trials
         ]
-        found: dict[str, Any] = plain({"worst_trials": rows})
-        return found
+        entries: dict[str, Any] = plain({"worst_trials": rows})
+        return entries
 
 
 def headings_of(one: WorstTrials, classes: Sequence[str], axis: str = "nats") -> list[str]:
@@ -415,12 +415,12 @@ def true_llrs(loglik: FloatArray, truth: IntArray) -> FloatArray:
     """
     from deciban.multiclass.tables import detection_llr  # loads only if these trials are requested
 
-    found = np.empty(len(truth))
+    values = np.empty(len(truth))
     for k in range(loglik.shape[1]):
         rows = np.flatnonzero(truth == k)
         if len(rows):
-            found[rows] = detection_llr(loglik[rows], target=k)
-    return found
+            values[rows] = detection_llr(loglik[rows], target=k)
+    return values
 
 
 def worst_trials(
@@ -459,14 +459,14 @@ def worst_trials(
     llr, n_classes = true_llrs(loglik, truth), loglik.shape[1]
     kept = np.arange(len(truth)) if counting is None else np.flatnonzero(counting)
     groups = [kept[truth[kept] == k] for k in range(2)] if n_classes == 2 else [kept]
-    found = []
+    items = []
     for rows in groups:
         for row, names in _least(llr, rows, most, names_of):
             rivals = np.where(np.arange(n_classes) == truth[row], -np.inf, loglik[row])
             cost = float(np.logaddexp(0.0, math.log(n_classes - 1) - llr[row])) / math.log(2)
             own, other = classes[int(truth[row])], classes[int(np.argmax(rivals))]
-            found.append(WorstTrial(names, own, other, float(llr[row]), cost))
-    return tuple(found)
+            items.append(WorstTrial(names, own, other, float(llr[row]), cost))
+    return tuple(items)
 
 
 def merged_worst(parts: Iterable[WorstTrial], most: int, groups: Sequence[str]) -> tuple[WorstTrial, ...]:
@@ -554,8 +554,8 @@ class Menagerie:
         has_high_non = animal in ("chameleons", "worms")
         tar = self.tar_mean >= self.tar_limits[1] if has_high_tar else self.tar_mean <= self.tar_limits[0]
         non = self.non_mean >= self.non_limits[1] if has_high_non else self.non_mean <= self.non_limits[0]
-        found: BoolArray = tar & non
-        return found
+        mask: BoolArray = tar & non
+        return mask
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of the system in ``deciban plot zoo --json``."""

@@ -153,8 +153,8 @@ class Consistency(ByValue):
 def _rounded(n: FloatArray, rng: np.random.Generator) -> IntArray:
     """Round numbers up or down at random in every replicate, so that their means stay the same."""
     down = np.floor(n)
-    found: IntArray = (down + (rng.random((N_REPLICATES, len(n))) < n - down)).astype(np.int64)
-    return found
+    indices: IntArray = (down + (rng.random((N_REPLICATES, len(n))) < n - down)).astype(np.int64)
+    return indices
 
 
 def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
@@ -167,8 +167,8 @@ def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         log_odds = np.log(n_tar) - np.log(n_non)
     sizes = np.diff(np.append(starts, tar.size))
-    found: FloatArray = np.repeat(expit(log_odds + shift), sizes).reshape(n_rows, n_bins)
-    return found
+    values: FloatArray = np.repeat(expit(log_odds + shift), sizes).reshape(n_rows, n_bins)
+    return values
 
 
 def reliability_of(summary: Summary) -> Reliability:
@@ -224,11 +224,11 @@ class PooledOdds:
         return cls(n_right, n_wrong, *table.edges(starts), _in_bins(scores.tar), _in_bins(scores.non))
 
 
-def reliability_of_classes(found: PooledOdds, prior: FloatArray) -> Reliability:
+def reliability_of_classes(odds: PooledOdds, prior: FloatArray) -> Reliability:
     """Return the reliability of the posterior of the recognized class, on all trials."""
-    observed, total = found.n_right / (found.n_right + found.n_wrong), found.happened.sum() + found.failed.sum()
-    shares = found.happened / total, found.failed / total
-    return Reliability(tuple(prior.tolist()), expit(found.low), expit(found.high), observed, EDGES, *shares)
+    observed, total = odds.n_right / (odds.n_right + odds.n_wrong), odds.happened.sum() + odds.failed.sum()
+    shares = odds.happened / total, odds.failed / total
+    return Reliability(tuple(prior.tolist()), expit(odds.low), expit(odds.high), observed, EDGES, *shares)
 
 
 def _in_bins(trials: SortedClass, shift: float = 0.0) -> FloatArray:
@@ -353,10 +353,10 @@ def _best_scale(tar: SortedClass, non: SortedClass) -> tuple[float, float]:
     is_target = np.arange(len(of_tar) + len(of_non)) < len(of_tar)
     rule: dict[str, Any] = {"alpha": 1.0, "beta": 1.0, "log_odds": 0.0, "ridge": _RIDGE}
     try:
-        found = train([np.append(of_tar, of_non)], is_target, weights=np.append(w_tar, w_non), **rule)
+        result = train([np.append(of_tar, of_non)], is_target, weights=np.append(w_tar, w_non), **rule)
     except InputError:
         return 1.0, math.inf
-    return float(found.weights[0]), found.objective / math.log(2)
+    return float(result.weights[0]), result.objective / math.log(2)
 
 
 def _thinned(one: SortedClass) -> FloatPair:
@@ -492,8 +492,8 @@ def _bits(trials: ScoredTrials, log_odds: FloatArray) -> FloatArray:
 
 def drawn_lines() -> FloatArray:
     """Return rates, ascending, next to which the corners of the ROC are drawn."""
-    found: FloatArray = ndtr(np.linspace(-6.0, 6.0, 4097))
-    return found
+    values: FloatArray = ndtr(np.linspace(-6.0, 6.0, 4097))
+    return values
 
 
 def corners_to_draw(n_fa: CountArray, n_miss: CountArray) -> IntArray:
@@ -634,12 +634,12 @@ def at_priors(summary: Summary) -> AtPriors:
     return AtPriors(log_odds, errors.n_miss, errors.n_fa, errors.p_miss, errors.p_fa, act, least)
 
 
-def rate_bounds(known: Uncertainty, name: str, rates: FloatArray, variances: FloatArray) -> FloatPair:
+def rate_bounds(uncertainty: Uncertainty, name: str, rates: FloatArray, variances: FloatArray) -> FloatPair:
     """Return Wilson limits of error rates of a class; see `deciban.core.resampling.intervals.ClassSize`.
 
     Parameters
     ----------
-    known : Uncertainty
+    uncertainty : Uncertainty
         Uncertainty with an interval for this rate.
     name : {"p_miss", "p_fa"}
     rates, variances : (n,) arrays
@@ -653,8 +653,12 @@ def rate_bounds(known: Uncertainty, name: str, rates: FloatArray, variances: Flo
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.044], [0.607, 0.956])
     """
-    size = known.size_of(name)
-    return (np.zeros_like(rates), np.ones_like(rates)) if size is None else size.limits(rates, variances, known.level)
+    size = uncertainty.size_of(name)
+    return (
+        (np.zeros_like(rates), np.ones_like(rates))
+        if size is None
+        else size.limits(rates, variances, uncertainty.level)
+    )
 
 
 def spread_of_rates(rates: FloatArray, errors: FloatArray) -> FloatArray:

@@ -84,9 +84,14 @@ class DecisionEvaluation(ByValue):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON types."""
         costs = [{**plain(one), "normalized": one.normalized} for one in self.costs]
-        found: dict[str, Any] = {"kind": self.kind, "name": self.name, "actions": self.actions, "classes": self.classes}
-        found |= {"counts": self.counts, "rates": dict(self.rates), "costs": costs}
-        return with_intervals(plain(found), self.uncertainty)
+        entries: dict[str, Any] = {
+            "kind": self.kind,
+            "name": self.name,
+            "actions": self.actions,
+            "classes": self.classes,
+        }
+        entries |= {"counts": self.counts, "rates": dict(self.rates), "costs": costs}
+        return with_intervals(plain(entries), self.uncertainty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +173,14 @@ def evaluate_decisions(
     shares = counts / counts.sum(axis=0)
     metrics = dict(_rates(problem))
     rates = {str(metric): float((costs * shares).sum()) for metric, costs in metrics.items()}
-    found = list[DecisionCost]()
+    result = list[DecisionCost]()
     for k, (words, one) in enumerate(applications.items()):
         metrics["cost", k] = one.costs * one.prior
-        found.append(DecisionCost(words, float((metrics["cost", k] * shares).sum()), one.default_risk))
+        result.append(DecisionCost(words, float((metrics["cost", k] * shares).sum()), one.default_risk))
     sure = None
     if resampling is not None and resampling.units is not None:
         sure = _uncertainty(problem, metrics, counts, (action, label), weights, resampling.units, resampling=resampling)
-    return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), sure)
+    return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(result), sure)
 
 
 def _rates(problem: DecisionProblem) -> Iterator[tuple[MetricKey, FloatArray]]:
@@ -214,7 +219,7 @@ def _uncertainty(
         return None
     shares, groups = counts / counts.sum(axis=0), ClassGroups.apart(len(design.seen))
     few = int(design.effective.min())
-    made = list[ClassMetric]()
+    result = list[ClassMetric]()
     for name, costs in metrics.items():
         value, most = float((costs * shares).sum()), costs.max(axis=0)
         make = partial(ClassMetric, name, value, groups=groups, limits=(0.0, float(most.sum())))
@@ -225,8 +230,8 @@ def _uncertainty(
             least = np.zeros(len(least))
             unseen = NothingSeen(few, above=float(costs.max()), ceiling=float(most.sum()))
             make = partial(make, nothing_seen=unseen)
-        made.append(make((costs - least)[action, label]))
-    gathered, costed = CollectedMetrics(means.design, set()), CostedMetrics.of((ALL, 0), made)
+        result.append(make((costs - least)[action, label]))
+    gathered, costed = CollectedMetrics(means.design, set()), CostedMetrics.of((ALL, 0), result)
     gathered.add((ALL, 0), costed.metrics, costed.sums(means.block, means.design))
     draw = partial(drawn_at_hand, means.block, lambda _: [costed], len(design.seen), resampling.seed)
     drawn = bootstrap_of(MEMORY, draw, gathered, resampling)

@@ -301,23 +301,23 @@ def keys_of(metrics: Iterable[Metric], kind: str, n_places: Mapping[str, int]) -
     >>> keys_of(METRICS[:3], "two-class", {"point": 2})
     ['eer', ('min_dcf', 0), ('min_dcf', 1), ('act_dcf', 0), ('act_dcf', 1)]
     """
-    found = list[MetricKey]()
+    keys = list[MetricKey]()
     for one in metrics:
         if kind in one.kinds:
             places = [(one.name, k) for k in range(n_places.get(one.per, 0))]
-            found += [one.name] if one.per == "system" else places
-    return found
+            keys += [one.name] if one.per == "system" else places
+    return keys
 
 
 _AT = re.compile(r"(?P<name>\w+)(?:@(?P<point>[1-9]\d*))?")
 
 
-def key_among(known: Collection[MetricKey], text: str, whose: str, argument: str = "metric") -> MetricKey:
+def key_among(keys: Collection[MetricKey], text: str, whose: str, argument: str = "metric") -> MetricKey:
     """Return the key of a metric by its name, at the first operating point, or ``min_dcf@2`` for the second one.
 
     Parameters
     ----------
-    known : collection of metrics
+    keys : collection of metrics
     text : str
     whose, argument : str
         For the message: the owner of the metrics, and the argument that named the metric.
@@ -325,7 +325,7 @@ def key_among(known: Collection[MetricKey], text: str, whose: str, argument: str
     Raises
     ------
     InputError
-        If ``known`` does not contain it.
+        If ``keys`` does not contain it.
 
     Examples
     --------
@@ -333,19 +333,19 @@ def key_among(known: Collection[MetricKey], text: str, whose: str, argument: str
     >>> key_among(known, "eer", "this system"), key_among(known, "min_dcf@2", "this system")
     ('eer', ('min_dcf', 1))
     """
-    found = _AT.fullmatch(text)
-    at_points = [one[0] for one in known if not isinstance(one, str) and metric_of(one).per == "point"]
-    if found is not None:
-        name, point = found["name"], int(found["point"] or 1)
-        if (name, point - 1) in known:
+    result = _AT.fullmatch(text)
+    at_points = [one[0] for one in keys if not isinstance(one, str) and metric_of(one).per == "point"]
+    if result is not None:
+        name, point = result["name"], int(result["point"] or 1)
+        if (name, point - 1) in keys:
             return name, point - 1
-        if found["point"] is None and name in known:
+        if result["point"] is None and name in keys:
             return name
         if n_points := at_points.count(name):
             raise InputError(f"{argument}: {text!r} needs more than {counted(n_points, 'operating point')}.")
     raise InputError(
         f"{argument}: {text!r} is not a metric of {whose}. Use one of "
-        f"{', '.join(dict.fromkeys(map(name_of, known)))}; for the second operating point, write "
+        f"{', '.join(dict.fromkeys(map(name_of, keys)))}; for the second operating point, write "
         f"{(*at_points, 'min_dcf')[0]}@2."
     )
 
@@ -463,7 +463,7 @@ class Requested(ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name, without empty entries."""
-        found = {
+        entries = {
             "eer_conventions": self.eer_conventions,
             "fnmr_at_fmr": [one for one in self.rates_at if one.limited == "fmr"],
             "fmr_at_fnmr": [one for one in self.rates_at if one.limited == "fnmr"],
@@ -473,8 +473,8 @@ class Requested(ByValue):
             "classifier": self.classifier,
             "calibration_discrepancies": self.discrepancies,
         }
-        made = {name: value for name, value in found.items() if value}
-        return made | ({"calibration_discrepancy": self.discrepancy} if self.discrepancies else {})
+        result = {name: value for name, value in entries.items() if value}
+        return result | ({"calibration_discrepancy": self.discrepancy} if self.discrepancies else {})
 
 
 NOTHING = Requested({}, (), (), ())
@@ -483,19 +483,21 @@ NOTHING = Requested({}, (), (), ())
 
 def requested_of(summary: Summary, level: float = LEVEL) -> Requested:
     """Compute the requested metrics of a summary, with limits of the calibration discrepancy at a level."""
-    asked, ranks = summary.metrics, summary.ranks
-    rates = [RateAt("fmr", *row) for row in _limited(summary, asked.fnmr_at, "fa")]
-    rates += [RateAt("fnmr", *row) for row in _limited(summary, asked.fmr_at, "miss")]
+    request, ranks = summary.metrics, summary.ranks
+    rates = [RateAt("fmr", *row) for row in _limited(summary, request.fnmr_at, "fa")]
+    rates += [RateAt("fnmr", *row) for row in _limited(summary, request.fmr_at, "miss")]
     scores = [
         PosteriorScores(p, *(parts_of(sums[name], summary.recalibrated, name, float(logit(p))) for name in RULES))
-        for p, sums in zip(asked.posteriors_at, summary.posterior_costs, strict=False)  # the rest is for a custom rule
+        for p, sums in zip(
+            request.posteriors_at, summary.posterior_costs, strict=False
+        )  # the rest is for a custom rule
     ]
-    at = [AtThreshold(name, ErrorsAt.of(ranks.tar, ranks.non, place)) for name, place in asked.at_thresholds]
-    every = eer_readings(summary.ranks.rocch.eer(), ranks.tar, ranks.non) if asked.eer_conventions else {}
-    readings = {name: every[name] for name in asked.eer_conventions}
-    found = _classifier_metrics(summary) if asked.classifier else ()
-    levels = _discrepancies(summary, level) if asked.discrepancy else ()
-    return Requested(readings, tuple(rates), tuple(at), tuple(scores), _rule_costs(summary), found, levels)
+    at = [AtThreshold(name, ErrorsAt.of(ranks.tar, ranks.non, place)) for name, place in request.at_thresholds]
+    every = eer_readings(summary.ranks.rocch.eer(), ranks.tar, ranks.non) if request.eer_conventions else {}
+    readings = {name: every[name] for name in request.eer_conventions}
+    result = _classifier_metrics(summary) if request.classifier else ()
+    levels = _discrepancies(summary, level) if request.discrepancy else ()
+    return Requested(readings, tuple(rates), tuple(at), tuple(scores), _rule_costs(summary), result, levels)
 
 
 def _discrepancies(summary: Summary, level: float) -> tuple[CalibrationDiscrepancy, ...]:
@@ -523,19 +525,19 @@ def _classifier_metrics(summary: Summary) -> tuple[Mapping[str, float], ...]:
     weights: dict[str, Any] = {"tar_weights": tar.weights, "non_weights": non.weights}
     share = float(summary.n_tar / (summary.n_tar + summary.n_non))
     errors = ErrorsAt.of(tar, non, -float(logit(share)))
-    found = {"p_target": share, **decision_metrics(share, errors.p_miss, errors.p_fa)}
-    found["best_f1"] = classification.best_decision_of(summary.ranks, "f1").value
-    found["average_precision"] = classification.precision_recall_of(summary.ranks).average
+    entries = {"p_target": share, **decision_metrics(share, errors.p_miss, errors.p_fa)}
+    entries["best_f1"] = classification.best_decision_of(summary.ranks, "f1").value
+    entries["average_precision"] = classification.precision_recall_of(summary.ranks).average
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DecibanWarning)  # notes state that scores look like probabilities
-        found["ece"] = classification.ece(*scores, prior=share, **weights)
-        found["ace"] = classification.ece(*scores, prior=share, scheme="mass", **weights)
-        found["mce"] = classification.mce(*scores, prior=share, **weights)
-        found["smooth_ece"] = classification.smooth_ece(*scores, prior=share, **weights)
+        entries["ece"] = classification.ece(*scores, prior=share, **weights)
+        entries["ace"] = classification.ece(*scores, prior=share, scheme="mass", **weights)
+        entries["mce"] = classification.mce(*scores, prior=share, **weights)
+        entries["smooth_ece"] = classification.smooth_ece(*scores, prior=share, **weights)
     trials, log_odds = summary.ranks.trials, float(logit(share))
     for name, rule in zip(("sample_log_loss", "sample_brier"), RULES, strict=True):
-        found[name] = mixed(*RULES[rule](trials.tar, trials.non, log_odds), log_odds)
-    return (found,)
+        entries[name] = mixed(*RULES[rule](trials.tar, trials.non, log_odds), log_odds)
+    return (entries,)
 
 
 def decision_metrics(share: float, p_miss: float, p_fa: float) -> dict[str, float]:
@@ -593,18 +595,18 @@ class RuleCosts:
 
 def _rule_costs(summary: Summary) -> tuple[RuleCosts, ...]:
     """Return the costs by a custom rule at each distinct prior of the operating points."""
-    asked = summary.metrics
-    if asked.rule is None:
+    request = summary.metrics
+    if request.rule is None:
         return ()
     from deciban.rules.delivered import Information, costs_of_llrs
 
-    found, rule = list[RuleCosts](), asked.rule
-    for p, sums in zip(asked.rule_priors, summary.posterior_costs[len(asked.posteriors_at) :], strict=False):
+    result, rule = list[RuleCosts](), request.rule
+    for p, sums in zip(request.rule_priors, summary.posterior_costs[len(request.posteriors_at) :], strict=False):
         log_odds, entropy = float(logit(p)), float(rule.entropy([p, 1.0 - p]))
         cost = mixed(*sums[CUSTOM], log_odds)
         least = mixed(*costs_of_llrs(summary.recalibrated, rule, log_odds), log_odds)
-        found.append(RuleCosts(p, Information(entropy, cost, min(cost, least), rule.unit), rule))
-    return tuple(found)
+        result.append(RuleCosts(p, Information(entropy, cost, min(cost, least), rule.unit), rule))
+    return tuple(result)
 
 
 @dataclass(frozen=True, slots=True)

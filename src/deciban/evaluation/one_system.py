@@ -90,14 +90,14 @@ def plain(value: object) -> Any:
     return value
 
 
-def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[str, Any]:
+def with_intervals(entries: Mapping[str, Any], uncertainty: Uncertainty | None) -> dict[str, Any]:
     """Return the metrics of a system with ``units`` and ``intervals``, and intervals in entries of lists of metrics.
 
     Parameters
     ----------
-    found : mapping
+    entries : mapping
         Metrics by name, from `to_dict` of an evaluation.
-    known : Uncertainty or None
+    uncertainty : Uncertainty or None
         If None, ``units`` is None, and there are no intervals.
 
     Examples
@@ -105,24 +105,24 @@ def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[
     >>> with_intervals({"eer": 0.05}, None)
     {'eer': 0.05, 'units': None, 'intervals': {}}
     """
-    if known is None:
-        return {**found, "units": None, "intervals": {}}
-    units = {"n": known.n_units, "noun": known.noun, "source": known.source}
-    made: dict[str, Any] = {name: _copied(value) for name, value in found.items()}
-    made |= {"units": units, "intervals": {}}
-    if (drawn := known.bootstrap) is not None:
-        made["bootstrap"] = {"seed": drawn.seed, "n_replicates": drawn.n_replicates, "left_out": drawn.left_out}
-    for metric in known.estimates:
-        place = _place(made, metric)
+    if uncertainty is None:
+        return {**entries, "units": None, "intervals": {}}
+    units = {"n": uncertainty.n_units, "noun": uncertainty.noun, "source": uncertainty.source}
+    result: dict[str, Any] = {name: _copied(value) for name, value in entries.items()}
+    result |= {"units": units, "intervals": {}}
+    if (drawn := uncertainty.bootstrap) is not None:
+        result["bootstrap"] = {"seed": drawn.seed, "n_replicates": drawn.n_replicates, "left_out": drawn.left_out}
+    for metric in uncertainty.estimates:
+        place = _place(result, metric)
         if place is not None:
-            place[0][place[1]] = as_object(known.interval(metric))
-    return made
+            place[0][place[1]] = as_object(uncertainty.interval(metric))
+    return result
 
 
-def as_object(found: Interval) -> dict[str, Any]:
+def as_object(interval: Interval) -> dict[str, Any]:
     """Return an interval as in JSON."""
     names = ("low", "high", "standard_error", "corrected", "level", "method")
-    return {name: plain(getattr(found, name)) for name in names}
+    return {name: plain(getattr(interval, name)) for name in names}
 
 
 def _copied(value: object) -> Any:
@@ -130,24 +130,24 @@ def _copied(value: object) -> Any:
     return [dict(one) if isinstance(one, dict) else one for one in value] if isinstance(value, list) else value
 
 
-def _place(made: Mapping[str, Any], metric: MetricKey) -> tuple[dict[str, Any], str] | None:
+def _place(entries: Mapping[str, Any], metric: MetricKey) -> tuple[dict[str, Any], str] | None:
     """Return the dictionary and key for the interval of a metric; None if JSON has no place for it."""
-    own: dict[str, Any] = made["intervals"]
+    own: dict[str, Any] = entries["intervals"]
     if isinstance(metric, str):
         return own, metric
     kind, at = metric[0], metric[1]
     if len(metric) == 3:  # each target against the rest; pairs of classes are left out, since there are N squared
-        targets = made.get(kind) or () if kind == "detectors" else ()
+        targets = entries.get(kind) or () if kind == "detectors" else ()
         entry = next((one for one in targets if one["target"] == at), None)
         return None if entry is None else (entry.setdefault("intervals", {}), metric[2])
     if not isinstance(at, int):
         return own.setdefault(kind, {}), at
     where, name = JSON_PLACES.get(kind, ("operating_points", kind))
     if kind == "rates_at":  # false-match limits come first
-        n_first = len(made.get("fnmr_at_fmr") or ())
+        n_first = len(entries.get("fnmr_at_fmr") or ())
         where, name = ("fnmr_at_fmr", "fnmr") if at < n_first else ("fmr_at_fnmr", "fmr")
         at -= 0 if at < n_first else n_first
-    return made[where][at].setdefault("intervals", {}), name
+    return entries[where][at].setdefault("intervals", {}), name
 
 
 By: TypeAlias = Literal["system", "point", "class"]
@@ -450,8 +450,8 @@ class OneSystem(ByValue, PlottedResult):
     @property
     def minima(self) -> list[MetricKey]:
         """Metrics that are optimistic, because they were minimized on the same trials."""
-        found = (one for one in METRICS if one.is_minimum)
-        return keys_of(found, self.kind, {"point": len(self.cost_points)})
+        result = (one for one in METRICS if one.is_minimum)
+        return keys_of(result, self.kind, {"point": len(self.cost_points)})
 
     def summary_keys(self) -> list[MetricKey]:
         """Return the metrics of summary tables; with costs if there is exactly one operating point."""
@@ -520,12 +520,12 @@ def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
     >>> [([one.name for one in some], note[:10]) for some, note in shared_notes(few)]
     [(['A', 'B'], 'Rule of 30')]
     """
-    found, ranks = dict[str, list[S]](), dict[str, int]()
+    result, ranks = dict[str, list[S]](), dict[str, int]()
     for system in systems:
         for rank, note in enumerate(system.all_notes):
-            found.setdefault(note, []).append(system)
+            result.setdefault(note, []).append(system)
             ranks[note] = min(rank, ranks.get(note, rank))
-    return [(found[note], note) for note in sorted(found, key=ranks.__getitem__)]
+    return [(result[note], note) for note in sorted(result, key=ranks.__getitem__)]
 
 
 def shown_interval(one: OneSystem, metric: MetricKey) -> Interval | None:
@@ -534,12 +534,12 @@ def shown_interval(one: OneSystem, metric: MetricKey) -> Interval | None:
     return None if known is None or metric not in known.estimates else known.interval(metric)
 
 
-def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = "") -> tuple[str, str]:
+def bounds_in_words(interval: Interval, *, in_percent: bool = False, beside: str = "") -> tuple[str, str]:
     """Write both bounds so that their difference has two digits, with at most the digits of the metric beside them.
 
     Parameters
     ----------
-    found : Interval
+    interval : Interval
     in_percent : bool
         True if the metric is written in percent; the percent sign is left out.
     beside : str
@@ -561,7 +561,7 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = 
     (('-0.12', '-0.005'), ('0', '0'))
     """
     scale = 100.0 if in_percent else 1.0
-    low, high = scale * found.low, scale * found.high
+    low, high = scale * interval.low, scale * interval.high
     if not beside and max(abs(low), abs(high)) < ROUNDING:
         return "0", "0"
     width = high - low
@@ -571,7 +571,9 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = 
         return f"{low:.2g}", f"{high:.2g}"
     digits = max(0, 1 - math.floor(math.log10(width)))
     most = _decimals(beside)
-    while digits < (_MOST_DIGITS if most is None else most) and not _holds(scale * found.estimate, low, high, digits):
+    while digits < (_MOST_DIGITS if most is None else most) and not _holds(
+        scale * interval.estimate, low, high, digits
+    ):
         digits += 1
     if most is not None and digits > most:
         return _no_false_zero(low, most), _no_false_zero(high, most)
@@ -582,7 +584,7 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = 
     return f"{low:z.{below}f}", f"{high:z.{above}f}"
 
 
-def in_more_digits(found: Interval, text: str, ends: Sequence[str], *, in_percent: bool) -> tuple[str, str, str]:
+def in_more_digits(interval: Interval, text: str, ends: Sequence[str], *, in_percent: bool) -> tuple[str, str, str]:
     """Write a metric and both bounds with enough decimals to distinguish them; unchanged if that takes too many.
 
     Examples
@@ -593,9 +595,11 @@ def in_more_digits(found: Interval, text: str, ends: Sequence[str], *, in_percen
     ('0.00008 %', '<0.00001', '0.00050')
     """
     scale = 100.0 if in_percent else 1.0
-    digits = 1 - math.floor(math.log10(scale * (found.high - found.low)))
+    digits = 1 - math.floor(math.log10(scale * (interval.high - interval.low)))
     for more in range(digits, _MOST_DIGITS + 3):
-        estimate, low, high = (_no_false_zero(scale * one, more) for one in (found.estimate, found.low, found.high))
+        estimate, low, high = (
+            _no_false_zero(scale * one, more) for one in (interval.estimate, interval.low, interval.high)
+        )
         if len({estimate, low, high}) == 3:
             return estimate + (" %" if in_percent else ""), low, high
     return text, ends[0], ends[1]
@@ -614,8 +618,8 @@ def _holds(estimate: float, low: float, high: float, digits: int) -> bool:
 
 def _decimals(text: str) -> int | None:
     """Return the number of decimals of a written number; None if it has no decimals."""
-    found = re.search(r"\d\.(\d+)", text)
-    return None if found is None else len(found[1])
+    result = re.search(r"\d\.(\d+)", text)
+    return None if result is None else len(result[1])
 
 
 def _no_false_zero(value: float, digits: int) -> str:
@@ -665,11 +669,11 @@ def _counts(numbers: Sequence[int], noun: str) -> str:
     return counted(most, noun) if least == most else f"{least:,} to {counted(most, noun)}"
 
 
-def _method(known: Uncertainty) -> str:
+def _method(uncertainty: Uncertainty) -> str:
     """Return the name of the method that found the intervals; of a bootstrap, without its kind."""
-    each = (known.interval(metric).method for metric in known.estimates)
-    found = next((method for method in each if method not in (RATES, RULE_OF_THREE)), LINEARISED)
-    return found.partition(",")[0]
+    each = (uncertainty.interval(metric).method for metric in uncertainty.estimates)
+    result = next((method for method in each if method not in (RATES, RULE_OF_THREE)), LINEARISED)
+    return result.partition(",")[0]
 
 
 def corrected_of(one: OneSystem, metric: MetricKey) -> float | None:
@@ -726,10 +730,10 @@ class WithInterval(str):
 
     def __new__(cls, estimate: str, low: str, high: str, digits: tuple[str, str] | None = None) -> Self:
         """Join the parts."""
-        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}")
-        made.estimate, made.low, made.high = estimate, low, high
-        made.digits = (low, high) if digits is None else digits
-        return made
+        result = super().__new__(cls, f"{estimate} {_bracket(low, high)}")
+        result.estimate, result.low, result.high = estimate, low, high
+        result.digits = (low, high) if digits is None else digits
+        return result
 
     @property
     def bracket(self) -> str:
@@ -759,15 +763,15 @@ def with_interval(text: str, one: OneSystem, metric: MetricKey, typeset: Callabl
     typeset : function
         Changes the text of each bound.
     """
-    found = shown_interval(one, metric)
-    if found is None:
+    result = shown_interval(one, metric)
+    if result is None:
         return text
     in_percent = text.endswith(PERCENT)
-    ends = [*bounds_in_words(found, in_percent=in_percent, beside=text)]
+    ends = [*bounds_in_words(result, in_percent=in_percent, beside=text)]
     if ends[0] == ends[1] and ends[0].startswith("<"):
-        text, *ends = in_more_digits(found, text, ends, in_percent=in_percent)
+        text, *ends = in_more_digits(result, text, ends, in_percent=in_percent)
     low, high = map(typeset, ends)
-    return WithInterval(text, low, high, digits=bounds_in_words(found, in_percent=in_percent))
+    return WithInterval(text, low, high, digits=bounds_in_words(result, in_percent=in_percent))
 
 
 def information_in_words(one: OneSystem) -> str:

@@ -143,10 +143,10 @@ class Preset:
         """
         if self.kind == "classes":
             return self.class_metrics
-        found: dict[str, Any] = {"operating_points": list(self.points)} if self.points else {}
-        found |= {"eer_conventions": self.eer} if self.eer else {}
-        found |= {"discrepancy": True} if self.primary == "cllr" else {}
-        return found | ({"fnmr_at": list(self.false_match_rates)} if self.false_match_rates else {})
+        entries: dict[str, Any] = {"operating_points": list(self.points)} if self.points else {}
+        entries |= {"eer_conventions": self.eer} if self.eer else {}
+        entries |= {"discrepancy": True} if self.primary == "cllr" else {}
+        return entries | ({"fnmr_at": list(self.false_match_rates)} if self.false_match_rates else {})
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -221,12 +221,12 @@ def presets() -> dict[str, Preset]:
     return {name: _of_text(text, name, f"preset {name}", is_own=True) for name, text in _texts().items()}
 
 
-def preset(given: PresetLike) -> Preset:
+def preset(value: PresetLike) -> Preset:
     """Return one protocol.
 
     Parameters
     ----------
-    given : str or path
+    value : str or path
         A name, such as ``lre05-09``, the name of a single year, such as ``lre09``, or a file that ends in ``.toml``.
 
     Returns
@@ -245,17 +245,17 @@ def preset(given: PresetLike) -> Preset:
     >>> preset("lre09").name, preset("lre17").class_metrics
     ('lre05-09', {'p_target': [0.5, 0.1]})
     """
-    if isinstance(given, Preset):
-        return given
-    if isinstance(given, os.PathLike) or is_file(given):
-        return _of_file(Path(given))
+    if isinstance(value, Preset):
+        return value
+    if isinstance(value, os.PathLike) or is_file(value):
+        return _of_file(Path(value))
     known = presets()
     for one in known.values():
-        if given == one.name or given in one.aliases:
+        if value == one.name or value in one.aliases:
             return one
     names = ", ".join(name for one in known.values() for name in (one.name, *one.aliases))
     raise InputError(
-        f"preset: {given!r} is not known. Use one of {names}. You can also name a .toml file with your own protocol."
+        f"preset: {value!r} is not known. Use one of {names}. You can also name a .toml file with your own protocol."
     )
 
 
@@ -440,14 +440,14 @@ class Primary:
     @property
     def remarks(self) -> list[str]:
         """Remarks on the trials, on the averaged values, and on departures from the protocol."""
-        found = [f"not the primary number of {self.plan.name}: {self.departs}"] if self.departs else []
-        found += [f"{self.plan.name}: {self.how}"] if self.how else []
+        lines = [f"not the primary number of {self.plan.name}: {self.departs}"] if self.departs else []
+        lines += [f"{self.plan.name}: {self.how}"] if self.how else []
         both = self.actual is not None and self.minimum is not None
-        found += [ESTIMATORS] if both and self.plan.equalize and not self.departs else []
+        lines += [ESTIMATORS] if both and self.plan.equalize and not self.departs else []
         parts = [f"{name} {value:.4f}" for name, value in self.parts.items()]
         if parts:
-            found.append(f"{self.system}: {some_of(parts, most=_MOST_PARTS)}")
-        return found
+            lines.append(f"{self.system}: {some_of(parts, most=_MOST_PARTS)}")
+        return lines
 
     @property
     def value(self) -> float:
@@ -466,7 +466,7 @@ class Primary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
-        found: dict[str, Any] = {
+        entries: dict[str, Any] = {
             "plan": self.plan.name,
             "status": self.plan.status,
             "figure": self.plan.primary_in_words,
@@ -474,17 +474,17 @@ class Primary:
             "is_of_plan": not self.departs,
         }
         names = ("departs", "how", "actual", "minimum", "parts")
-        return dict(plain(found | {name: getattr(self, name) for name in names}))
+        return dict(plain(entries | {name: getattr(self, name) for name in names}))
 
 
-def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") -> Primary:
+def primary_of(plan: Preset, result: Any, *, how: str = "", departs: str = "") -> Primary:
     """Return the primary metric of a protocol from an evaluation at all of its points, and maybe others.
 
     Parameters
     ----------
     plan : Preset
         Without clusters or pairs of classes, whose metrics use parts of the scores.
-    found : Evaluation or ClassEvaluation
+    result : Evaluation or ClassEvaluation
     how, departs : str
         See `Primary`.
 
@@ -504,35 +504,35 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
     """
     pair: tuple[PresetMetric | None, PresetMetric | None]
     if plan.primary == "eer":
-        value, key = found.quoted_eer
-        _require(plan.eer in ("", key[-1]), plan, found.name)
-        pair = None, PresetMetric(value, found, key)
+        value, key = result.quoted_eer
+        _require(plan.eer in ("", key[-1]), plan, result.name)
+        pair = None, PresetMetric(value, result, key)
     elif plan.primary == "cllr":
-        pair = PresetMetric(found.cllr, found, "cllr"), PresetMetric(found.min_cllr, found, "min_cllr")
+        pair = PresetMetric(result.cllr, result, "cllr"), PresetMetric(result.min_cllr, result, "min_cllr")
     elif plan.primary == "fnmr_at_fmr":
-        places = [k for k, one in enumerate(found.requested.rates_at) if one.limited == "fmr"]
-        at = [k for k in places if found.requested.rates_at[k].limit == plan.false_match_rates[0]]
-        _require(bool(at), plan, found.name)
-        pair = PresetMetric(found.requested.rates_at[at[0]].rate, found, ("rates_at", at[0])), None
+        places = [k for k, one in enumerate(result.requested.rates_at) if one.limited == "fmr"]
+        at = [k for k in places if result.requested.rates_at[k].limit == plan.false_match_rates[0]]
+        _require(bool(at), plan, result.name)
+        pair = PresetMetric(result.requested.rates_at[at[0]].rate, result, ("rates_at", at[0])), None
     else:
         kind = "dcf" if plan.kind == "two-class" else "norm" if plan.primary == "normalized_c_avg" else "c_avg"
-        pair = _means(plan, found, _AT_POINTS[kind])
+        pair = _means(plan, result, _AT_POINTS[kind])
     actual, minimum = pair
-    return Primary(plan, found.name, actual, minimum, how, departs)
+    return Primary(plan, result.name, actual, minimum, how, departs)
 
 
-def _means(plan: Preset, found: OneSystem, names: tuple[str, str]) -> tuple[PresetMetric, PresetMetric]:
+def _means(plan: Preset, evaluation: OneSystem, names: tuple[str, str]) -> tuple[PresetMetric, PresetMetric]:
     """Return means over the points of the protocol, of actual costs and of minimum costs."""
-    known = [(one.p_target, getattr(one, "c_miss", 1), getattr(one, "c_fa", 1)) for one in found.cost_points]
-    wanted = [(one.p_target, one.c_miss, one.c_fa) for one in plan.points]
-    _require(set(wanted) <= set(known), plan, found.name)
-    at = [known.index(one) for one in wanted]
+    known = [(one.p_target, getattr(one, "c_miss", 1), getattr(one, "c_fa", 1)) for one in evaluation.cost_points]
+    items = [(one.p_target, one.c_miss, one.c_fa) for one in plan.points]
+    _require(set(items) <= set(known), plan, evaluation.name)
+    at = [known.index(one) for one in items]
 
     def mean(name: str) -> PresetMetric:
-        value = math.fsum(found.value((name, k)) for k in at) / len(at)
+        value = math.fsum(evaluation.value((name, k)) for k in at) / len(at)
         if 1 < len(at) < len(known):
             return PresetMetric(value)
-        return PresetMetric(value, found, (name, at[0]) if len(at) == 1 else f"mean_{name}")
+        return PresetMetric(value, evaluation, (name, at[0]) if len(at) == 1 else f"mean_{name}")
 
     return mean(names[0]), mean(names[1])
 

@@ -382,12 +382,12 @@ class Results(PlottedResult, Generic[E]):
 
     def systems_to_dicts(self) -> list[dict[str, Any]]:
         """Return the JSON object of every system, with its conditions if there are any."""
-        found = [one.to_dict() for one in self.systems]
+        entries = [one.to_dict() for one in self.systems]
         planned = [{"primary": one.to_dict()} for one in self.primaries]
         for more in ([one.to_dict() for one in self.conditions], planned, [one.to_dict() for one in self.worst]):
-            for system, own in zip(found, more, strict=False):  # there are as many, or none
+            for system, own in zip(entries, more, strict=False):  # there are as many, or none
                 system.update(own)
-        return found
+        return entries
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban eval --json`` prints."""

@@ -96,9 +96,9 @@ class SavedSystem:
         """Return the prior, costs and protocol that a metric depends on, by name in JSON; empty if it needs none."""
         name, holder = self._place_of(text)
         if holder is not self.numbers:
-            found = {one: holder[one] for one in _OF_PLACES if holder.get(one) is not None}
+            entries = {one: holder[one] for one in _OF_PLACES if holder.get(one) is not None}
             out_of_set = self.numbers.get("p_out_of_set") if "c_avg" in holder else None
-            return found | ({} if out_of_set is None else {"p_out_of_set": out_of_set})
+            return entries | ({} if out_of_set is None else {"p_out_of_set": out_of_set})
         if self.kind == "classes":
             return {"prior": holder.get("prior")} if name in _OF_PRIOR else {}
         if name in ("mean_act_dcf", "mean_min_dcf"):
@@ -196,25 +196,25 @@ def read_saved(path: PathLike) -> list[SavedSystem]:
     """
     origin = display_name(path)
     try:
-        found = json.loads(_text_of(path))
+        result = json.loads(_text_of(path))
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise FormatError(f"{origin}: not JSON ({error}). Pass what deciban eval --json printed.") from error
-    systems = found.get("systems") if isinstance(found, dict) else None
+    systems = result.get("systems") if isinstance(result, dict) else None
     if not isinstance(systems, list) or not systems or not all(_is_system(one) for one in systems):
         raise FormatError(f"{origin}: no evaluated systems. Pass what deciban eval --json printed.")
-    if found.get("decisions") is True:
+    if result.get("decisions") is True:
         raise FormatError(f"{origin}: results of decisions, which have no metrics of scores.")
-    files, options = found.get("files"), found.get("options")
+    files, options = result.get("files"), result.get("options")
     known = [one for one in files if isinstance(one, dict)] if isinstance(files, list) else []
     keys = sorted({str(one["sha256"]) for one in known if one.get("role") == "key" and one.get("sha256")})
-    given = options if isinstance(options, dict) else {}
-    choices = ", ".join(f"{name} {given[name]}" for name in _OF_TRIALS if given.get(name))
-    join = found.get("join")
+    value = options if isinstance(options, dict) else {}
+    choices = ", ".join(f"{name} {value[name]}" for name in _OF_TRIALS if value.get(name))
+    join = result.get("join")
     if isinstance(join, dict) and join.get("missing"):
         choices = ", ".join(filter(None, [choices, f"{join['missing']} trials without scores"]))
     key = "+".join(one[:12] for one in keys)
-    protocol = dict[str, Any](preset=found.get("preset"))
-    if isinstance(verifier := found.get("verifier"), dict):
+    protocol = dict[str, Any](preset=result.get("preset"))
+    if isinstance(verifier := result.get("verifier"), dict):
         rates = {name: verifier.get(name) for name in ("p_miss", "p_fa", "p_fa_spoof")}
         hashes = [str(one.get("sha256"))[:12] for one in known if str(one.get("role")).startswith("asv")]
         protocol["verifier"] = rates | ({"sha256": "+".join(hashes)} if hashes else {})
@@ -227,8 +227,8 @@ _OF_TRIALS = ("where", "weights", "equalize", "trials", "labels", "by-order")
 
 def _text_of(path: PathLike) -> str:
     """Read a file, or standard input for ``-``; a byte order mark is left out."""
-    given = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
-    return given.decode("utf-16" if given[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    value = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
+    return value.decode("utf-16" if value[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
 
 
 def _is_system(one: object) -> bool:
@@ -253,13 +253,13 @@ def system_named(systems: Sequence[SavedSystem], name: str, *, is_alone: bool = 
     InputError
         If there is no such system.
     """
-    found = next((one for one in systems if one.name == name), None)
-    if found is None and is_alone and len(systems) == 1:
+    result = next((one for one in systems if one.name == name), None)
+    if result is None and is_alone and len(systems) == 1:
         return systems[0]
-    if found is None:
+    if result is None:
         names = ", ".join(one.name for one in systems)
         raise InputError(f"{systems[0].origin}: no system {name!r}. Its systems: {names}.")
-    return found
+    return result
 
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -316,20 +316,20 @@ class Requirement:
         >>> Requirement.of("eer <= 5%").limit, Requirement.of("cllr<=baseline*1.1").how
         (0.05, '*')
         """
-        found = _REQUIREMENT.fullmatch(text)
-        if found is None:
+        result = _REQUIREMENT.fullmatch(text)
+        if result is None:
             raise InputError(
                 f"require: got {text!r}. Write a metric, a sign and a limit: 'eer<=0.05', 'eer<=5%', "
                 "'sysA:cllr.high<0.2', 'min_dcf@2<=baseline+0.01'."
             )
-        sign, end = 1.0 if found["how"] != "-" else -1.0, found["end"] and found["end"].casefold()
-        if found["base"]:
-            share = 0.01 if found["by_percent"] else 1.0
-            by = float(found["by"]) * share * sign if found["by"] else 0.0
-            limit, how = by, "*" if found["how"] == "*" else "+"
+        sign, end = 1.0 if result["how"] != "-" else -1.0, result["end"] and result["end"].casefold()
+        if result["base"]:
+            share = 0.01 if result["by_percent"] else 1.0
+            by = float(result["by"]) * share * sign if result["by"] else 0.0
+            limit, how = by, "*" if result["how"] == "*" else "+"
         else:
-            limit, how = float(found["limit"]) * (0.01 if found["percent"] else 1.0), ""
-        return cls(text.strip(), found["system"], found["metric"].casefold(), end, found["sign"], limit, how)
+            limit, how = float(result["limit"]) * (0.01 if result["percent"] else 1.0), ""
+        return cls(text.strip(), result["system"], result["metric"].casefold(), end, result["sign"], limit, how)
 
     @property
     def name(self) -> str:
@@ -357,7 +357,7 @@ class Requirement:
             way = f" Write {self.limit / 100:g} or {self.limit:g}%." if 1.0 < abs(self.limit) <= 100.0 else ""
             raise InputError(f"require: {self.text!r}: {self.metric} is a fraction, at most 1 or 100%.{way}")
         shown = list(systems) if self.system is None else [system_named(systems, self.system)]
-        found = []
+        result = []
         for one in shown:
             limit = self.limit
             if self.how and baseline is not None:
@@ -366,8 +366,8 @@ class Requirement:
                 base = earlier.metric(self.metric).value
                 limit = base * self.limit if self.how == "*" else base + self.limit
             value = self._value_of(one)
-            found.append(Check(self, one.name, value, limit, _OPERATORS[self.sign](value, limit)))
-        return found
+            result.append(Check(self, one.name, value, limit, _OPERATORS[self.sign](value, limit)))
+        return result
 
     def _value_of(self, one: SavedSystem) -> float:
         metric = one.metric(self.metric)
@@ -409,11 +409,11 @@ class Check:
 
     def __str__(self) -> str:
         """Write the outcome."""
-        asked = self.requirement
+        request = self.requirement
         value, limit = self.written, self._in_unit(self.limit)
-        limit += f" ({asked.text.rpartition(asked.sign)[2].strip()})" if asked.how else ""
+        limit += f" ({request.text.rpartition(request.sign)[2].strip()})" if request.how else ""
         outcome = "met" if self.is_met else "not met"
-        return f"{outcome}: {self.system}: {asked.name} is {value}, required {asked.sign} {limit}"
+        return f"{outcome}: {self.system}: {request.name} is {value}, required {request.sign} {limit}"
 
 
 def differences(new: Any, old: SavedSystem) -> list[tuple[str, str, str, str]]:
@@ -507,11 +507,11 @@ def read_criteria(path: PathLike) -> tuple[MethodCriterion, ...]:
     """
     name = display_name(path)
     rows = toml_of(read_short_text(path), name, "Criteria are tables: [[criterion]].")
-    listed = rows.get("criterion")
-    if set(rows) != {"criterion"} or not isinstance(listed, list) or not listed:
+    items = rows.get("criterion")
+    if set(rows) != {"criterion"} or not isinstance(items, list) or not items:
         raise FormatError(f"{name}: must contain only tables [[criterion]], at least one.")
-    found = list[MethodCriterion]()
-    for k, row in enumerate(listed, 1):
+    criterions = list[MethodCriterion]()
+    for k, row in enumerate(items, 1):
         keys = set(row) if isinstance(row, dict) else set()
         if not {"characteristic", "require"} <= keys <= {"characteristic", "require", "results"} or not all(
             isinstance(one, str) and one for one in row.values()
@@ -521,8 +521,8 @@ def read_criteria(path: PathLike) -> tuple[MethodCriterion, ...]:
             known = ", ".join(CHARACTERISTICS)
             raise FormatError(f"{name}: criterion {k}: characteristic {row['characteristic']!r}. Use one of {known}.")
         other = Path(path).parent / row["results"] if "results" in row else None
-        found.append(MethodCriterion(row["characteristic"], Requirement.of(row["require"]), other))
-    return tuple(sorted(found, key=lambda one: CHARACTERISTICS.index(one.characteristic)))
+        criterions.append(MethodCriterion(row["characteristic"], Requirement.of(row["require"]), other))
+    return tuple(sorted(criterions, key=lambda one: CHARACTERISTICS.index(one.characteristic)))
 
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -609,8 +609,8 @@ class _Notation:
         about = {"description": one["#"]} if "#" in one else {}
         if isinstance(one.get("|"), list):
             return {"oneOf": [self.schema(other) for other in one["|"]], **about}
-        found = {"additionalProperties": False, **self.members(one), **about}
-        return found | ({"type": ["object", "null"]} if "|" in one else {})
+        entries = {"additionalProperties": False, **self.members(one), **about}
+        return entries | ({"type": ["object", "null"]} if "|" in one else {})
 
     def members(self, one: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of an object that can have further keys."""
@@ -627,41 +627,41 @@ class _Notation:
         more = {"parts": (), "as": f"Output of deciban {name} --json", "rule": {}, **one}
         own = {key: value for key, value in one.items() if key not in ("parts", "as", "rule")}
         command = {} if "as" in one else {"command": f"={name}"}
-        found = self.members({**command, **own})
-        found["allOf"] = [{"$ref": f"{_COMMON}#/$defs/{part}"} for part in more["parts"]]
+        result = self.members({**command, **own})
+        result["allOf"] = [{"$ref": f"{_COMMON}#/$defs/{part}"} for part in more["parts"]]
         start = {"$schema": _DRAFT, "$id": f"urn:deciban:{name}", "title": more["as"]}
-        return {**start, **found, **more["rule"], "unevaluatedProperties": False}
+        return {**start, **result, **more["rule"], "unevaluatedProperties": False}
 
     def _array(self, one: list[Any]) -> dict[str, Any]:
         """Return the schema of a list."""
         item, *more = one
         if isinstance(item, str) and isinstance(self.definitions.get(item), str):
             item = self.definitions[item].partition(": ")[0]  # validators look up no reference for each number
-        found: dict[str, Any] = {"type": ["array", "null"] if "null" in more else "array", "items": self.schema(item)}
+        entries: dict[str, Any] = {"type": ["array", "null"] if "null" in more else "array", "items": self.schema(item)}
         for word in more:
             if word.startswith(": "):
-                found["description"] = word[2:]
+                entries["description"] = word[2:]
             elif word != "null":
                 ends = zip(("minItems", "maxItems"), word.split(".."), strict=True)
-                found |= {end: int(n) for end, n in ends if n}
-        return found
+                entries |= {end: int(n) for end, n in ends if n}
+        return entries
 
     def _named(self, one: str) -> dict[str, Any]:
         """Return the schema of types, definitions or constants."""
         text, _, about = one.partition(": ")
-        found = {"description": about} if about else {}
+        result = {"description": about} if about else {}
         if text.startswith("="):
             values = [_constant(word) for word in text[1:].split("|")]
-            return {**({"const": values[0]} if len(values) == 1 else {"enum": values}), **found}
+            return {**({"const": values[0]} if len(values) == 1 else {"enum": values}), **result}
         text, _, pattern = text.partition(" /")
         names = _BOUND.sub("", text).split("|")
         if not _TYPES.issuperset(names):
             references = [{"type": name} if name in _TYPES else self._reference(name) for name in names]
-            return {**(references[0] if len(references) == 1 else {"oneOf": references}), **found}
+            return {**(references[0] if len(references) == 1 else {"oneOf": references}), **result}
         if pattern:
-            found["pattern"] = pattern.removesuffix("/")
+            result["pattern"] = pattern.removesuffix("/")
         bounds = {_BOUNDS[sign]: json.loads(value) for sign, value in _BOUND.findall(text)}
-        return {"type": names if len(names) > 1 else names[0], **bounds, **found}
+        return {"type": names if len(names) > 1 else names[0], **bounds, **result}
 
     def _reference(self, name: str) -> dict[str, Any]:
         return {"$ref": f"{self.base}#/$defs/{name}"}

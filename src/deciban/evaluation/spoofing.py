@@ -54,15 +54,15 @@ class Measured:
     offset: float = 0.0
 
     @classmethod
-    def of(cls, found: Evaluation, key: MetricKey, value: float | None = None) -> Measured:
+    def of(cls, evaluation: Evaluation, key: MetricKey, value: float | None = None) -> Measured:
         """Return a metric of an evaluation."""
-        return cls(found.value(key) if value is None else value, found, key)
+        return cls(evaluation.value(key) if value is None else value, evaluation, key)
 
     @classmethod
-    def eer(cls, found: Evaluation) -> Measured:
+    def eer(cls, evaluation: Evaluation) -> Measured:
         """Return the equal error rate by the convention of the protocol."""
-        value, key = found.quoted_eer
-        return cls.of(found, key, value)
+        value, key = evaluation.quoted_eer
+        return cls.of(evaluation, key, value)
 
     @property
     def interval(self) -> Interval | None:
@@ -144,9 +144,9 @@ class Edition:
         """Return the names of the metrics of a role, in the order of the protocol."""
         return self.single_score if role == SINGLE_SCORE else (*self.countermeasure, *self.tandem)
 
-    def sorted(self, role: str, made: Mapping[str, Measured]) -> dict[str, Measured]:
+    def sorted(self, role: str, entries: Mapping[str, Measured]) -> dict[str, Measured]:
         """Return metrics with the metrics of the protocol first, in its order."""
-        return {name: made[name] for name in dict.fromkeys((*self.names_for(role), *made)) if name in made}
+        return {name: entries[name] for name in dict.fromkeys((*self.names_for(role), *entries)) if name in entries}
 
     @classmethod
     def of(cls, plan: Preset | None) -> Edition:
@@ -168,8 +168,8 @@ class Edition:
                 f"preset: {got}a verifier ({option(asv=...)}) needs one of the protocols {first}. Protocols of "
                 f"spoofing without a verifier: {others}."
             )
-        listed = {name: tuple(about.get(name, ())) for name in ("countermeasure", "tandem", "single_score")}
-        return cls(plan, about["t_dcf"], about["a_dcf"], **listed)
+        entries = {name: tuple(about.get(name, ())) for name in ("countermeasure", "tandem", "single_score")}
+        return cls(plan, about["t_dcf"], about["a_dcf"], **entries)
 
     @property
     def has_asv(self) -> bool:
@@ -226,19 +226,19 @@ class SpoofingSystem:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of ``systems`` in JSON."""
-        found = _with(self.found.to_dict(), self.metrics) | {"role": self.role}
+        entries = _with(self.found.to_dict(), self.metrics) | {"role": self.role}
         if self.conditions:
-            found["conditions"] = [_with(one.to_dict(), metrics) for one, metrics in self.conditions]
-        return found
+            entries["conditions"] = [_with(one.to_dict(), metrics) for one, metrics in self.conditions]
+        return entries
 
 
-def _with(found: dict[str, Any], metrics: Mapping[str, Measured]) -> dict[str, Any]:
+def _with(entries: dict[str, Any], metrics: Mapping[str, Measured]) -> dict[str, Any]:
     """Return the metrics of an evaluation, with those that only protocols of spoofing have."""
     own = {name: one for name, one in metrics.items() if name not in ("min_dcf", "act_dcf", "cllr")}
     if (eer := own.get("cm_eer", own.get("sasv_eer"))) is not None:
         own["eer"] = eer  # that of the protocol, not that of the convex hull
     values: dict[str, Any] = plain({name: one.value for name, one in own.items()})
-    return {**found, **values, "intervals": {**found.get("intervals", {}), **intervals_of(own)}}
+    return {**entries, **values, "intervals": {**entries.get("intervals", {}), **intervals_of(own)}}
 
 
 def intervals_of(metrics: Mapping[str, Measured]) -> dict[str, Any]:
@@ -296,12 +296,12 @@ class SpoofingResults(Jsonable):
     @property
     def eers(self) -> dict[str, str]:
         """The equal error rate of each system by the convention of the protocol, with its interval, as text."""
-        found = dict[str, str]()
+        entries = dict[str, str]()
         for one in self.systems:
             measured = one.metrics["cm_eer" if one.role == COUNTERMEASURE else "sasv_eer"]
             text = SPOOFING_METRICS["cm_eer"].text(measured.value)
-            found[one.name] = text if measured.found is None else with_interval(text, measured.found, measured.key)
-        return found
+            entries[one.name] = text if measured.found is None else with_interval(text, measured.found, measured.key)
+        return entries
 
     def shown(self, one: SpoofingSystem) -> list[str]:
         """Return the names of the metrics of a system that tables show."""
@@ -310,41 +310,41 @@ class SpoofingResults(Jsonable):
     @property
     def remarks(self) -> list[str]:
         """Return sentences on conventions, and on metrics that are lacking."""
-        made = {name for one in self.systems for name in self.shown(one)}
-        found, plan, cms = list[str](), self.edition.plan.name, self.of_role(COUNTERMEASURE)
-        if made & {"min_t_dcf", "min_a_dcf", "min_dcf"}:
-            found.append("Costs are normalized. EERs: mean of both error rates where they are closest.")
-        if any(name in made and one.metrics[name].interval for one in cms for name in OF_VERIFIER):
-            found.append("Intervals of the t-DCF hold for this verifier: its error rates are fixed.")
+        items = {name for one in self.systems for name in self.shown(one)}
+        lines, plan, cms = list[str](), self.edition.plan.name, self.of_role(COUNTERMEASURE)
+        if items & {"min_t_dcf", "min_a_dcf", "min_dcf"}:
+            lines.append("Costs are normalized. EERs: mean of both error rates where they are closest.")
+        if any(name in items and one.metrics[name].interval for one in cms for name in OF_VERIFIER):
+            lines.append("Intervals of the t-DCF hold for this verifier: its error rates are fixed.")
         if self.verifier is not None and self.verifier.values and any(cm.conditions for cm in cms):
-            found.append("In each row by condition, the error rates of the verifier are those in that condition.")
+            lines.append("In each row by condition, the error rates of the verifier are those in that condition.")
         without = [one.name for cm in cms for one, own in cm.conditions if OF_VERIFIER[0] in {*cm.metrics} - {*own}]
         if without:
             names = ", ".join(dict.fromkeys(without))
-            found.append(f"No t-DCF where the verifier accepts no spoof of the attack, or has none: {names}.")
-        if "bpcer10" in made:
-            found.append(
+            lines.append(f"No t-DCF where the verifier accepts no spoof of the attack, or has none: {names}.")
+        if "bpcer10" in items:
+            lines.append(
                 "BPCER10, 20, 100: the APCER of every attack is at most 10, 5, 1 %. EER: all attacks together."
             )
         if not self.edition.plan.is_verified:
-            found.append(f"{plan} was not checked against its source: compare it before you quote the metrics.")
-        if "t_eer" in made:
-            found.append(
+            lines.append(f"{plan} was not checked against its source: compare it before you quote the metrics.")
+        if "t_eer" in items:
+            lines.append(
                 "t-EER and the min a-DCF of a tandem treat both systems as independent, and have no intervals."
             )
-        lacking = [name for name in self.edition.names_for(COUNTERMEASURE) if name not in made]
+        lacking = [name for name in self.edition.names_for(COUNTERMEASURE) if name not in items]
         if cms and lacking:
             names = ", ".join(SPOOFING_METRICS[name].label for name in lacking)
-            found.append(f"{plan} also has {names}: add the scores of the verifier ({option(asv='FILE')}).")
+            lines.append(f"{plan} also has {names}: add the scores of the verifier ({option(asv='FILE')}).")
         raw = [one.name for one in self.systems if not one.are_llrs]
-        needing = _labels(name for name in made if SPOOFING_METRICS[name].needs_llrs)
+        needing = _labels(name for name in items if SPOOFING_METRICS[name].needs_llrs)
         if raw and needing:
             words = "needs" if len(needing) == 1 else "need"
-            found.append(
+            lines.append(
                 f"{', '.join(raw)}: the scores are not log-likelihood ratios, which {', '.join(needing)} {words}: "
                 "calibrate them first."
             )
-        return found
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON types."""
@@ -352,7 +352,7 @@ class SpoofingResults(Jsonable):
 
     def added_to(self, systems: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return ``systems``, JSON of other evaluations of the same systems, with these metrics, and the verifier."""
-        own, made = {one.name: one for one in self.systems}, list[dict[str, Any]]()
+        own, result = {one.name: one for one in self.systems}, list[dict[str, Any]]()
         for entry in systems:
             one = own.get(entry["name"])
             if one is not None:
@@ -360,15 +360,15 @@ class SpoofingResults(Jsonable):
                 known = [(cell, parts.get(tuple(cell["condition"].items()))) for cell in entry.get("conditions", ())]
                 cells = [cell if metrics is None else _with(cell, metrics) for cell, metrics in known]
                 more = {"role": one.role} | ({"conditions": cells} if cells else {})
-            made.append(entry if one is None else _with(entry, one.metrics) | more)
-        return self._with_verifier(made)
+            result.append(entry if one is None else _with(entry, one.metrics) | more)
+        return self._with_verifier(result)
 
     def _with_verifier(self, systems: list[dict[str, Any]]) -> dict[str, Any]:
-        found = dict[str, Any](systems=systems)
+        entries = dict[str, Any](systems=systems)
         if self.verifier is not None:
             errors = self.verifier.errors
-            found["verifier"] = {"name": self.verifier.name, **plain({k: getattr(errors, k) for k in _RATES})}
-        return found
+            entries["verifier"] = {"name": self.verifier.name, **plain({k: getattr(errors, k) for k in _RATES})}
+        return entries
 
 
 _RATES = ("p_miss", "p_fa", "p_fa_spoof", "threshold")

@@ -197,18 +197,18 @@ class Bootstrap:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the intervals."""
-        left, wanted = self.n_replicates - self.left_out, int(np.ceil(2 * _ENOUGH / (1.0 - self.level) - 1e-9))
+        left, expected = self.n_replicates - self.left_out, int(np.ceil(2 * _ENOUGH / (1.0 - self.level) - 1e-9))
         out = (
             f"{self.left_out:,} of {self.n_replicates:,} replicates of the bootstrap have no trial of some class and "
             "are left out"
         )
         if not self.values:
             return (f"{out}: intervals are linearised.",)
-        found = [f"{out}."] if self.left_out else []
-        if left < wanted:
-            rule = f"bounds at level {self.level:g} are rough with fewer than {wanted:,}"
-            found.append(f"Bootstrap of {left:,} replicates: {rule}.")
-        return tuple(found)
+        result = [f"{out}."] if self.left_out else []
+        if left < expected:
+            rule = f"bounds at level {self.level:g} are rough with fewer than {expected:,}"
+            result.append(f"Bootstrap of {left:,} replicates: {rule}.")
+        return tuple(result)
 
 
 Known = TypeVar("Known")
@@ -257,24 +257,24 @@ class CurveInfluences:
 
 def bounded_by_cllr(estimates: Mapping[MetricKey, Estimate]) -> dict[MetricKey, Estimate]:
     """Limit the upper bounds of min Cllr and calibration loss by the upper bound of Cllr, also for single classes."""
-    found = dict(estimates)
+    entries = dict(estimates)
     for name in estimates:
         place = name[:-1] if isinstance(name, tuple) else ()
         if (name[-1] if isinstance(name, tuple) else name) in ("min_cllr", "calibration_loss"):
             most = (*place, "cllr") if place else "cllr"
-            found[name] = replace(estimates[name], at_most=estimates.get(most))
-    return found
+            entries[name] = replace(estimates[name], at_most=estimates.get(most))
+    return entries
 
 
 def within_weaker(estimates: Mapping[MetricKey, Estimate], factors: Sequence[float]) -> dict[MetricKey, Estimate]:
     """Limit shares of misleading evidence by those for smaller factors, which contain the same trials."""
-    found = dict(estimates)
+    entries = dict(estimates)
     for name in ("misleading_tar", "misleading_non"):
         weaker = None
         for k in sorted(range(len(factors)), key=factors.__getitem__):
-            if (name, k) in found:
-                found[name, k] = weaker = replace(found[name, k], at_most=weaker)
-    return found
+            if (name, k) in entries:
+                entries[name, k] = weaker = replace(entries[name, k], at_most=weaker)
+    return entries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -356,13 +356,13 @@ class Uncertainty:
         InputError
             As for `interval`.
         """
-        found = looked_up(self.estimates, metric)
-        return found.interval(self.level if level is None else intervals.checked_level(level))
+        result = looked_up(self.estimates, metric)
+        return result.interval(self.level if level is None else intervals.checked_level(level))
 
     def size_of(self, rate: str) -> intervals.ClassSize | None:
         """Return the size of the class of an error rate, ``"p_miss"`` or ``"p_fa"``; None if it has no intervals."""
-        found = None if self.design is None else self.design.sizes[rate == "p_fa"]
-        return found if found is not None and found.is_enough else None
+        result = None if self.design is None else self.design.sizes[rate == "p_fa"]
+        return result if result is not None and result.is_enough else None
 
     def loss_may_be_zero(self, level: float) -> bool:
         """Return True for a two-class calibration loss that may be 0.
@@ -392,15 +392,15 @@ class Uncertainty:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the intervals."""
-        found = [too_few_in_words(name, n, self.noun) for name, n in self.too_few.items()]
-        if len(found) > _MOST_NAMED:
-            names = f"one of {len(found)} classes ({some_of(list(self.too_few))})"
+        items = [too_few_in_words(name, n, self.noun) for name, n in self.too_few.items()]
+        if len(items) > _MOST_NAMED:
+            names = f"one of {len(items)} classes ({some_of(list(self.too_few))})"
             each = f"each has fewer than {FEWEST_CLUSTERS:g} effective {self.noun}s"
-            found = [f"No confidence intervals for metrics that need {names}: {each}."]
+            items = [f"No confidence intervals for metrics that need {names}: {each}."]
         if self.n_units < FEW_UNITS and self.estimates:
             units = counted(self.n_units, self.noun)
-            found.append(f"Intervals rest on {units}: with fewer than {FEW_UNITS} they are rough.")
-        return (*found, *self.remarks, *(() if self.bootstrap is None else self.bootstrap.notes))
+            items.append(f"Intervals rest on {units}: with fewer than {FEW_UNITS} they are rough.")
+        return (*items, *self.remarks, *(() if self.bootstrap is None else self.bootstrap.notes))
 
 
 def looked_up(known: Mapping[MetricKey, Known], metric: MetricKey) -> Known:
@@ -411,15 +411,15 @@ def looked_up(known: Mapping[MetricKey, Known], metric: MetricKey) -> Known:
     InputError
         If there is no entry.
     """
-    found = known.get(metric, known.get((metric, 0)) if isinstance(metric, str) else None)
-    if found is None:
+    result = known.get(metric, known.get((metric, 0)) if isinstance(metric, str) else None)
+    if result is None:
         names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one[0] for one in known))
         raise InputError(
             f"metric: no interval for {metric!r}. Metrics with intervals: {names or 'none'}. There are no intervals "
             f"for metrics that are infinite or constant, or rest on fewer than {FEWEST_CLUSTERS:g} effective units of "
             "a class, and for error rates at a threshold that was chosen on the same trials (by EER or minDCF)."
         )
-    return found
+    return result
 
 
 _MOST_NAMED = 3
@@ -495,11 +495,11 @@ class LimitedRate:
     @property
     def shown(self) -> str:
         """Number of independent errors at the limit; 29.97 is below 30."""
-        found = round(self.expected, 1)
-        return f"{found - 0.1 * (found in (FEWEST_EXPECTED, FEW_ERRORS) and self.expected < found):.1f}"
+        result = round(self.expected, 1)
+        return f"{result - 0.1 * (result in (FEWEST_EXPECTED, FEW_ERRORS) and self.expected < result):.1f}"
 
 
-def on_limited_rates(found: Sequence[LimitedRate]) -> str:
+def on_limited_rates(result: Sequence[LimitedRate]) -> str:
     """Return the note on missing, or rough, intervals of rates at limits of the same kind, with advice.
 
     Examples
@@ -507,12 +507,14 @@ def on_limited_rates(found: Sequence[LimitedRate]) -> str:
     >>> on_limited_rates([LimitedRate("fmr", 0.001, 2.6), LimitedRate("fmr", 0.0001, 0.3)])[:64]
     'No confidence interval for FNMR at FMR 0.1, 0.01 %: the false ma'
     """
-    limited = found[0].limited.upper()
+    limited = result[0].limited.upper()
     other, errors = ("FNMR", "false matches") if limited == "FMR" else ("FMR", "false non-matches")
-    rate = f"{other} at {limited} {', '.join(f'{100 * one.limit:g}' for one in found)} %"
-    numbers = listed([one.shown.removesuffix(".0") for one in found])
-    worth = f"the {errors} at {'this limit' if len(found) == 1 else 'these limits'} count as {numbers} independent ones"
-    if found[0].is_enough:
+    rate = f"{other} at {limited} {', '.join(f'{100 * one.limit:g}' for one in result)} %"
+    numbers = listed([one.shown.removesuffix(".0") for one in result])
+    worth = (
+        f"the {errors} at {'this limit' if len(result) == 1 else 'these limits'} count as {numbers} independent ones"
+    )
+    if result[0].is_enough:
         return f"The interval of {rate} may be too narrow: {worth}, fewer than {FEW_ERRORS:g}."
     return (
         f"No confidence interval for {rate}: {worth}; an interval needs at least {FEWEST_EXPECTED:g}. Raise the "
@@ -544,11 +546,11 @@ def notes_on_intervals(
     for one in limited:
         if one.is_rough:
             alike.setdefault((one.limited, one.is_enough), []).append(one)
-    found = [on_limited_rates(some) for some in alike.values()]
+    items = [on_limited_rates(some) for some in alike.values()]
     if not design.too_few():
-        found += _few_errors(auc, eer, rates, design)
-        found += _unequal(design, noun)
-    return tuple(found)
+        items += _few_errors(auc, eer, rates, design)
+        items += _unequal(design, noun)
+    return tuple(items)
 
 
 def few_errors(eer: float, rates: tuple[float, float], design: ClusterDesign) -> list[str]:
@@ -584,11 +586,11 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: Clus
 
 
 def _unequal(design: ClusterDesign, noun: str) -> Iterator[str]:
-    said = [
+    items = [
         f"the {name} of {counted(one.n_units, noun)} count as those of {one.n_clusters:.1f} {noun}s of equal size"
         for name, one in zip(("targets", "non-targets"), design.sizes, strict=True)
         if one.n_clusters < _UNEQUAL * one.n_units
     ]
-    if said:
-        words = ", and ".join(said)
+    if items:
+        words = ", and ".join(items)
         yield f"Numbers of trials are unequal: {words}. Intervals may be too narrow."

@@ -189,8 +189,8 @@ class LinearFusion(Fusion):
         return results_of(fit)
 
     def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterCovariance:
-        found = self._influences(data.linear(scores_alone), units, self.weights_, self.offset_)
-        return ParameterCovariance.of(found, units)
+        result = self._influences(data.linear(scores_alone), units, self.weights_, self.offset_)
+        return ParameterCovariance.of(result, units)
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Fuse the scores of trials.
@@ -219,9 +219,9 @@ class LinearFusion(Fusion):
 
 def linear_like(fusion: Fusion, names: tuple[str, ...]) -> LinearFusion:
     """Return an untrained linear fusion with the objective of another fusion, and names of its systems."""
-    found = LinearFusion(p_target=fusion.p_target, alpha=fusion.alpha, beta=fusion.beta, ridge=fusion.ridge)
-    found.system_names = names
-    return found
+    result = LinearFusion(p_target=fusion.p_target, alpha=fusion.alpha, beta=fusion.beta, ridge=fusion.ridge)
+    result.system_names = names
+    return result
 
 
 def posterior_divergence(

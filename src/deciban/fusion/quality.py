@@ -239,13 +239,13 @@ class QualityFusion(score_model.Fusion):
             If trials lack a measure.
         """
         n_trials = len(_validate.matrix(scores, "scores", "system"))
-        given = dict(zip(score_model.ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
-        quality = Measures.of(n_trials, given).arguments
+        entries = dict(zip(score_model.ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
+        quality = Measures.of(n_trials, entries).arguments
         source = source_of_systems(scores, is_target, sample_weight, units, quality)
         return self.fit_source(source, None, 0, units=source.held_units)
 
-    def _data(self, *given: Any) -> SourceTrials:
-        data: SourceTrials = super()._data(*given)
+    def _data(self, *value: Any) -> SourceTrials:
+        data: SourceTrials = super()._data(*value)
         data.quality = data.source.quality
         if not data.quality and data.engine is not None:
             raise InputError(f"{type(self).__name__}: needs quality measures, but {data.source.name} has none.")
@@ -289,8 +289,8 @@ class QualityFusion(score_model.Fusion):
 
     def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterCovariance:
         terms, fit = self._in_terms
-        found = self._influences(self._of_terms(data, terms), units, fit.weights, fit.offset)
-        return ParameterCovariance.of(replace(found, values=self._in_units_of_measures(terms, found.values)), units)
+        result = self._influences(self._of_terms(data, terms), units, fit.weights, fit.offset)
+        return ParameterCovariance.of(replace(result, values=self._in_units_of_measures(terms, result.values)), units)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -301,10 +301,10 @@ class QualityFusion(score_model.Fusion):
     def _bounds(self, scores: ArrayLike, llr: FloatArray, level: float, **quality: ArrayLike) -> Bounds:
         matrix = np.asarray(scores, np.float64)
         measures = quality_measures.combined_measures(Measures.of(len(matrix), quality), self.combine)
-        known, found = measures.present, self._require_covariance()
+        known, result = measures.present, self._require_covariance()
         low, high = np.empty(len(llr)), np.empty(len(llr))
         own, of_known = measures.take(known), matrix[known]
-        low[known], high[known] = found.bounds(
+        low[known], high[known] = result.bounds(
             llr[known], lambda rows: slopes_of_quality(self, of_known[rows], own.take(rows)), level
         )
         if not known.all():
@@ -349,8 +349,8 @@ class QualityFusion(score_model.Fusion):
         self.require_fitted()
         matrix = _validate.score_matrix(scores, "scores")
         require_systems(matrix, self.n_systems_)
-        given = dict(zip(score_model.ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
-        measures = Measures.of(len(matrix), given)
+        entries = dict(zip(score_model.ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
+        measures = Measures.of(len(matrix), entries)
         measures.require(quality_measures.raw_sizes(self.combine, self._n_measures()))
         measures = quality_measures.combined_measures(measures, self.combine)
         if measures.present.all():
@@ -442,9 +442,9 @@ class QualityFusion(score_model.Fusion):
         """
         n_systems, n_linear = self.n_systems_, self.n_systems_ + len(self.trial_quality_weights_)
         of_terms, places = influences[:, n_linear:-1], quality_entries(self)
-        made = [terms.matrix(one) for one in np.eye(of_terms.shape[1])]
-        entries = np.array([[matrix[at] for at in places] for matrix, _ in made]).reshape(len(made), len(places))
-        offset = influences[:, -1] + of_terms @ np.array([more for _, more in made])
+        items = [terms.matrix(one) for one in np.eye(of_terms.shape[1])]
+        entries = np.array([[matrix[at] for at in places] for matrix, _ in items]).reshape(len(items), len(places))
+        offset = influences[:, -1] + of_terms @ np.array([more for _, more in items])
         of_trial = influences[:, n_systems:n_linear]
         return np.hstack((influences[:, :n_systems], offset[:, None], of_terms @ entries, of_trial))
 
@@ -469,17 +469,17 @@ def sums_of_measures(fusion: QualityFusion) -> dict[str, list[tuple[str, str]]]:
     n_rows, n_columns = fusion.quality_weights_.shape
     sizes = {"enroll": n_rows - 1, "test": n_columns - 1, "trial": len(fusion.trial_quality_weights_)}
     matrices = quality_measures.matrices_of(fusion.combine)
-    listed = {}
+    entries = {}
     for side, size in sizes.items():
         if size and (side == "trial" or side in fusion.quality_sides_):
             rows = matrices.get(side, np.eye(size))
             sums = [weighted_sum(row, [f"q{k + 1}" for k in range(len(row))]) for row in rows.tolist()]
             is_one = [np.count_nonzero(row) == 1 and row.max() == 1.0 for row in rows]
             numbers = np.cumsum(~np.array(is_one)).tolist()
-            listed[side] = [
+            entries[side] = [
                 (text if one else f"combined {k}", text) for one, k, text in zip(is_one, numbers, sums, strict=True)
             ]
-    return listed
+    return entries
 
 
 def weighted_sum(weights: Sequence[float], names: Sequence[str]) -> str:
@@ -498,7 +498,7 @@ def weighted_sum(weights: Sequence[float], names: Sequence[str]) -> str:
 
 def rows_of_quality(fusion: QualityFusion) -> Iterator[score_model.ParameterRow]:
     """Yield the entries of q' W r (a symmetric matrix once); then the fusion of trials without quality."""
-    measures = {side: [name for name, _ in listed] for side, listed in sums_of_measures(fusion).items()}
+    measures = {side: [name for name, _ in items] for side, items in sums_of_measures(fusion).items()}
     matrix, standardized = fusion.quality_weights_, fusion.standardized_quality_weights_
     errors = iter(fusion.errors_in_order[fusion.n_systems_ + 1 :])
     n_test = matrix.shape[1] - 1
@@ -519,8 +519,8 @@ def quality_entries(fusion: QualityFusion) -> list[tuple[int, int]]:
     """Return the positions of the independent weights in ``W``; for a symmetric matrix, each once."""
     both = fusion.symmetric and len(fusion.quality_sides_) == 2
     places = np.ndindex(fusion.quality_weights_.shape)
-    found = [(i, j, set(_factors(fusion, i, j))) for i, j in places if not (both and i > j)]
-    return [(i, j) for i, j, sides in found if sides and sides <= set(fusion.quality_sides_)]
+    items = [(i, j, set(_factors(fusion, i, j))) for i, j in places if not (both and i > j)]
+    return [(i, j) for i, j, sides in items if sides and sides <= set(fusion.quality_sides_)]
 
 
 def _factors(fusion: QualityFusion, i: int, j: int) -> dict[str, int]:
@@ -570,8 +570,8 @@ def _measures_of(batch: Batch, combine: Combination) -> Measures:
     return quality_measures.combined_measures(Measures.of(len(batch.scores[0]), batch.quality or {}), combine)
 
 
-def _without_quality(partition: SourcePartition, wanted: TrialFields) -> Batch:
-    return replace(partition.read(wanted), quality=None)
+def _without_quality(partition: SourcePartition, fields: TrialFields) -> Batch:
+    return replace(partition.read(fields), quality=None)
 
 
 def _counting(batch: Batch, measures: Measures) -> BoolArray | slice:

@@ -43,13 +43,13 @@ class Measures:
     present: BoolArray
 
     @classmethod
-    def of(cls, n_trials: int, given: Mapping[str, ArrayLike | None]) -> Measures:
+    def of(cls, n_trials: int, entries: Mapping[str, ArrayLike | None]) -> Measures:
         """Check measures from a user.
 
         Parameters
         ----------
         n_trials : int
-        given : mapping of str to array_like or None
+        entries : mapping of str to array_like or None
             Measures by argument of fusions: ``enroll_quality``, ``test_quality``, ``trial_quality``.
 
         Raises
@@ -59,7 +59,7 @@ class Measures:
         """
         tables: dict[str, ScoreArray] = {}
         for side, name in zip(QUALITY_SIDES, ARGUMENTS, strict=True):
-            if (values := given.get(name)) is not None:
+            if (values := entries.get(name)) is not None:
                 tables[side] = with_one_nan(measure_table(values, name, n_trials))
         return cls.in_tables(tables, n_trials)
 
@@ -106,7 +106,7 @@ class Measures:
                 f"measures in the same order on both sides; otherwise pass {either('symmetric=False', '--asymmetric')}."
             )
 
-    def require(self, wanted: Mapping[str, int]) -> None:
+    def require(self, expected: Mapping[str, int]) -> None:
         """Refuse numbers of measures that differ from training.
 
         Raises
@@ -114,7 +114,7 @@ class Measures:
         InputError
         """
         for name, n_given in self.n_measures.items():
-            if n_given != (n := wanted.get(name, 0)):
+            if n_given != (n := expected.get(name, 0)):
                 raise InputError(
                     f"{name}_quality: {n_given or 'no'} measures, but the fusion was trained on {n or 'none'}. "
                     "Pass the same measures in the same order; use NaN for a missing measure."
@@ -151,13 +151,13 @@ def quality_vectors(quality: Quality, trials: Trials | Key) -> tuple[FloatArray 
     >>> enroll.tolist(), test.tolist()
     ([[2.0], [2.0]], [[0.25], [nan]])
     """
-    listed: Any = getattr(trials, "trials", trials)
+    items: Any = getattr(trials, "trials", trials)
     sides: list[FloatArray | None] = []
     for side, measured in (("enroll", quality.enroll), ("test", quality.test)):
         if measured is None:
             sides.append(None)
             continue
-        values, known = measured.align(listed, side)
+        values, known = measured.align(items, side)
         values[~known] = np.nan
         sides.append(values)
     return sides[0], sides[1]
@@ -167,12 +167,12 @@ Combination: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
 """Weights of the measures to combine: a matrix, or one for each kind of measures, or None."""
 
 
-def plain_combination(given: Combination) -> Json:
+def plain_combination(combination: Combination) -> Json:
     """Check ``combine`` from a user, and return it in the form of a model file.
 
     Parameters
     ----------
-    given : None, (n_new, n_measures) array_like, or mapping of str to such
+    combination : None, (n_new, n_measures) array_like, or mapping of str to such
         One matrix for all measures, or one for each of ``enroll``, ``test`` and ``trial``.
 
     Returns
@@ -184,15 +184,17 @@ def plain_combination(given: Combination) -> Json:
     InputError
         If the argument has another form.
     """
-    if given is None:
+    if combination is None:
         return None
-    if not isinstance(given, Mapping):
-        return _matrix(given, "combine").tolist()
-    if not given or set(given) - set(QUALITY_SIDES):
+    if not isinstance(combination, Mapping):
+        return _matrix(combination, "combine").tolist()
+    if not combination or set(combination) - set(QUALITY_SIDES):
         raise InputError(
-            f"combine: expected a matrix, or matrices of {', '.join(QUALITY_SIDES)}; got matrices of {[*given]}."
+            f"combine: expected a matrix, or matrices of {', '.join(QUALITY_SIDES)}; got matrices of {[*combination]}."
         )
-    return {kind: _matrix(given[kind], f"combine[{kind!r}]").tolist() for kind in QUALITY_SIDES if kind in given}
+    return {
+        kind: _matrix(combination[kind], f"combine[{kind!r}]").tolist() for kind in QUALITY_SIDES if kind in combination
+    }
 
 
 def matrices_of(combine: Combination) -> dict[str, FloatArray]:

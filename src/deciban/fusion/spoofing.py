@@ -80,10 +80,10 @@ class SpoofingFusion(ScoreModel):
 
     def _shares(self) -> FloatArray:
         """Return the checked priors."""
-        found = _validate_classes.prior(self.prior, len(KINDS))
-        if not found.all():
+        values = _validate_classes.prior(self.prior, len(KINDS))
+        if not values.all():
             raise InputError("prior: must be above 0 for targets, non-targets and spoofs.")
-        return found
+        return values
 
     def fit(self, scores: ArrayLike, trial_kind: ArrayLike, *, sample_weight: Weights = None) -> Self:
         """Train on labelled trials.

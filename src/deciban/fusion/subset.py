@@ -45,12 +45,12 @@ def wanted_subsets(complete: Subset, occurring: Collection[Subset], max_missing:
             f"max_missing: {max(n_sets, len(occurring)):,} fusions of {n} systems, but one model can contain at most "
             f"{MOST:,}. Use a smaller max_missing, or fewer systems."
         )
-    asked = {subset for k in n_lacking for subset in itertools.combinations(complete, n - k)}
-    return sorted(asked | set(occurring), key=lambda subset: (-len(subset), subset))
+    items = {subset for k in n_lacking for subset in itertools.combinations(complete, n - k)}
+    return sorted(items | set(occurring), key=lambda subset: (-len(subset), subset))
 
 
 def require_known(
-    occurring: Mapping[Subset, IntArray], known: Collection[Subset], way_out: str, *, called: Callable[[Subset], str]
+    occurring: Mapping[Subset, IntArray], subsets: Collection[Subset], way_out: str, *, called: Callable[[Subset], str]
 ) -> None:
     """Refuse trials with scores of a set of systems without a fusion.
 
@@ -59,13 +59,13 @@ def require_known(
     TrialError
         If there are any.
     """
-    unknown = {subset: rows for subset, rows in occurring.items() if subset not in known}
+    unknown = {subset: rows for subset, rows in occurring.items() if subset not in subsets}
     if not unknown:
         return
     subset, rows = min(unknown.items(), key=lambda entry: entry[1][0])
     n_unknown = sum(map(len, unknown.values()))
     has = f"only of {called(subset)}" if subset else "of no system"
-    there_are = ", ".join(map(called, list(known)[:8])) + (", ..." if len(known) > 8 else "")
+    there_are = ", ".join(map(called, list(subsets)[:8])) + (", ..." if len(subsets) > 8 else "")
     raise TrialError(
         f"scores: there is no fusion for the systems with scores (not NaN) in {n_unknown:,} trials, the first ",
         int(rows[0]),
@@ -116,8 +116,8 @@ class ScoredSource:
         """
         every = tuple(range(len(source.systems)))
         if source.incomplete and missing == "error":
-            wanted = TrialFields(every, truth=True)
-            found_in(source, engine, wanted, partial(_require_complete, called), "looking for missing scores")
+            fields = TrialFields(every, truth=True)
+            found_in(source, engine, fields, partial(_require_complete, called), "looking for missing scores")
         elif not source.incomplete and not source.has_weights:
             return cls(source, None, 0, source)
         seen = scored_by(source, engine)
@@ -159,8 +159,8 @@ class ScoredSource:
 
     def training(self, results: Mapping[str, Plain]) -> Training:
         """Return the record of a training on all of these trials."""
-        made = self.record or SourceTrials(self.source, self.engine, self.memory).training({})
-        return replace(made, results=results)
+        result = self.record or SourceTrials(self.source, self.engine, self.memory).training({})
+        return replace(result, results=results)
 
     def of_units(self) -> tuple[ScoredSource, None]:
         """Return no units, because each fusion has its own uncertainty."""
@@ -310,19 +310,19 @@ class SubsetFusion(Fusion):
         source = source_of_systems(scores, is_target, sample_weight, units, missing=True)
         return self.fit_source(source, None, 0, units=source.held_units)
 
-    def _data(self, *given: Any) -> ScoredSource:
-        (missing, _), (source, engine, memory, units) = self._policy(), given
+    def _data(self, *value: Any) -> ScoredSource:
+        (missing, _), (source, engine, memory, units) = self._policy(), value
         if source.batch is not None:
             source = replace(source, incomplete=any(np.isnan(one).any() for one in source.batch.scores))
-        found = ScoredSource.of(source, engine, missing, self.called)
-        return replace(found, engine=engine, memory=memory, units=units)
+        result = ScoredSource.of(source, engine, missing, self.called)
+        return replace(result, engine=engine, memory=memory, units=units)
 
     def _fit(self, seen: ScoredSource) -> Mapping[str, Plain]:
         missing, max_missing = self._policy()
         source, complete = seen.given, tuple(range(len(seen.given.systems)))
-        wanted = [complete] if missing != "subset" else wanted_subsets(complete, seen.occurring, max_missing)
+        expected = [complete] if missing != "subset" else wanted_subsets(complete, seen.occurring, max_missing)
         fusions = {}
-        for subset in wanted:
+        for subset in expected:
             fusion = linear_like(self, tuple(self.called([k]) for k in subset))
             try:
                 own = seen.trained_on(subset)

@@ -79,12 +79,12 @@ class RandomizedRule:
 
 def union_vertices(trials: Batch) -> tuple[IntArray, FloatArray, CountArray, CountArray]:
     """Return system, threshold, false alarms and misses at each vertex of the hull of all systems."""
-    found = []
+    items = []
     for k, column in enumerate(trials.scores):
         one = SortedScores(**trials.as_sets(column))
         threshold = np.concatenate(([-np.inf], one.pav.low[1:], [np.inf]))
-        found.append((np.full(len(threshold), k), threshold, one.rocch.n_fa, one.rocch.n_miss))
-    system, threshold, n_fa, n_miss = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        items.append((np.full(len(threshold), k), threshold, one.rocch.n_fa, one.rocch.n_miss))
+    system, threshold, n_fa, n_miss = (np.concatenate(parts) for parts in zip(*items, strict=True))
     vertices = _lower_hull(system, counts(n_fa), counts(n_miss))
     return system[vertices], threshold[vertices], counts(n_fa[vertices]), counts(n_miss[vertices])
 
@@ -339,17 +339,17 @@ class UnionHull(Model):
         InputError
             If ``p_fa`` is out of range, or the hull was not trained.
         """
-        wanted = _validate.in_range(p_fa, "p_fa", 0.0, 1.0, "A false-alarm rate is a fraction in [0, 1]")
+        expected = _validate.in_range(p_fa, "p_fa", 0.0, 1.0, "A false-alarm rate is a fraction in [0, 1]")
         vertices = self.vertices
         # From reject-all on, the last vertex at or below the requested rate has the fewest misses.
-        at = next(i for i, vertex in enumerate(vertices) if vertex.p_fa <= wanted)
+        at = next(i for i, vertex in enumerate(vertices) if vertex.p_fa <= expected)
         strict = vertices[at]
-        if strict.p_fa == wanted:
-            return RandomizedRule(wanted, strict.p_miss, strict, strict, 1.0)
+        if strict.p_fa == expected:
+            return RandomizedRule(expected, strict.p_miss, strict, strict, 1.0)
         liberal = vertices[at - 1]
-        share = (wanted - strict.p_fa) / (liberal.p_fa - strict.p_fa)
+        share = (expected - strict.p_fa) / (liberal.p_fa - strict.p_fa)
         p_miss = strict.p_miss + share * (liberal.p_miss - strict.p_miss)
-        return RandomizedRule(wanted, p_miss, liberal, strict, share)
+        return RandomizedRule(expected, p_miss, liberal, strict, share)
 
     def decide_at(self, scores: ArrayLike, *, p_fa: float, rng: np.random.Generator | int) -> BoolArray:
         """Accept or reject trials with an expected false-alarm rate, by a random choice for each trial.

@@ -177,10 +177,10 @@ def read_decisions(
             f"{name}: row {empty[0] + 1} contains no decision. Write one for every trial, or leave the trial out."
         )
     encoded = pc.dictionary_encode(written).combine_chunks()
-    found = encoded.dictionary.to_pylist()
-    meant = {word: _meaning(word, words or {}, actions) for word in found}
+    result = encoded.dictionary.to_pylist()
+    meant = {word: _meaning(word, words or {}, actions) for word in result}
     known = tuple(actions) if actions is not None else tuple(sorted(set(meant.values())))
-    odd = [word for word in found if meant[word] not in known]
+    odd = [word for word in result if meant[word] not in known]
     if odd:
         raise FormatError(
             f"{name}: column {chosen!r} contains {shortened(', '.join(map(repr, odd)))}, but the actions are "
@@ -188,7 +188,7 @@ def read_decisions(
         )
     if len(known) < 2:
         raise InputError(f"{name}: {', '.join(known)} is the only action. Name all actions ({option(classes=...)}).")
-    place = np.array([known.index(meant[word]) for word in found], np.int64)
+    place = np.array([known.index(meant[word]) for word in result], np.int64)
     kept = [one for one in table.column_names if one != chosen and not one.startswith(_OF_DECIDING)]
     if not kept:
         raise FormatError(f"{name}: no column with names of trials besides {chosen!r}. A key is matched by name.")
@@ -202,14 +202,14 @@ def _meaning(word: str, words: Mapping[str, str], actions: Sequence[str] | None)
 
 
 def _column(table: pa.Table, name: str, column: str | None) -> str:
-    found = [one for one in ((column,) if column is not None else COLUMNS) if one in table.column_names]
-    if not found:
-        wanted = repr(column) if column is not None else " or ".join(map(repr, COLUMNS))
+    items = [one for one in ((column,) if column is not None else COLUMNS) if one in table.column_names]
+    if not items:
+        expected = repr(column) if column is not None else " or ".join(map(repr, COLUMNS))
         raise FormatError(
-            f"{name}: no column {wanted}, but {', '.join(map(repr, table.column_names))}. Name the column of decisions "
-            f"({option(decision_column=...)}), {_otherwise()}"
+            f"{name}: no column {expected}, but {', '.join(map(repr, table.column_names))}. Name the column of "
+            f"decisions ({option(decision_column=...)}), {_otherwise()}"
         )
-    return found[0]
+    return items[0]
 
 
 def _table(path: PathLike, columns: Sequence[str] | None) -> pa.Table:
@@ -220,8 +220,8 @@ def _table(path: PathLike, columns: Sequence[str] | None) -> pa.Table:
         return table_of_all(table.rows, table.schema.names) if table.rows else table.schema.empty_table()
     text = read_text(source)
     _, line = next(numbered_lines(text, name), (1, ""))
-    told = {".csv": ",", ".tsv": "\t"}.get(Path(unpacked_name(name)).suffix.casefold())
-    delimiter = told or next((sign for sign in "\t," if sign in line), " ")
+    messages = {".csv": ",", ".tsv": "\t"}.get(Path(unpacked_name(name)).suffix.casefold())
+    delimiter = messages or next((sign for sign in "\t," if sign in line), " ")
     titles = split(line, delimiter, quoted=delimiter != " ") if columns is None else list(columns)
     if len({*titles}) < len(titles):
         raise FormatError(f"{name}: two columns have one name: {', '.join(titles)}. Rename one, or {_otherwise()}")
@@ -229,8 +229,8 @@ def _table(path: PathLike, columns: Sequence[str] | None) -> pa.Table:
     layout = Layout(
         text_formats()["table"], roles, delimiter, tuple(titles) if columns is None else None, quoted=delimiter != " "
     )
-    found = parse_blocks(TextBlocks(name, layout, text=text), Origin(name), "", InputOptions(need="index"))
-    return pa.table({**not_none(found.index, "index").trials.conditions})
+    result = parse_blocks(TextBlocks(name, layout, text=text), Origin(name), "", InputOptions(need="index"))
+    return pa.table({**not_none(result.index, "index").trials.conditions})
 
 
 _KEYS = {"actions", "classes", "costs", "prior"}
@@ -332,19 +332,19 @@ def read_costs(path: PathLike) -> CostTable:
     (('yes', 'no'), 1)
     """
     name = display_name(path)
-    found = toml_of(read_short_text(path), name, f"A file of costs looks like this:\n{EXAMPLE}")
-    missing, unknown = {"actions", "classes", "costs"} - set(found), set(found) - _KEYS
+    result = toml_of(read_short_text(path), name, f"A file of costs looks like this:\n{EXAMPLE}")
+    missing, unknown = {"actions", "classes", "costs"} - set(result), set(result) - _KEYS
     if missing or unknown:
         words = f"no {', '.join(sorted(missing))}" if missing else f"the unknown key {', '.join(sorted(unknown))}"
         raise FormatError(
             f"{name}: has {words}. A file of costs has actions, classes, costs and, optionally, a prior:\n{EXAMPLE}"
         )
-    actions, classes = (_names(found[key], key, name) for key in ("actions", "classes"))
-    costs = _matrix(found["costs"], actions, classes, name)
+    actions, classes = (_names(result[key], key, name) for key in ("actions", "classes"))
+    costs = _matrix(result["costs"], actions, classes, name)
     try:
         table = CostTable(actions, classes, costs, None, name)
-        given = found.get("prior")
-        prior = None if given is None else np.asarray(table.application(given).prior)
+        value = result.get("prior")
+        prior = None if value is None else np.asarray(table.application(value).prior)
     except InputError as error:
         raise FormatError(f"{name}: {error}") from error
     return replace(table, prior=prior)
@@ -361,8 +361,8 @@ def _names(values: Json, key: str, name: str) -> tuple[str, ...]:
 
 def _matrix(rows: Json, actions: tuple[str, ...], classes: tuple[str, ...], name: str) -> FloatArray:
     if not isinstance(rows, list) or len(rows) != len(actions):
-        given = f"{len(rows)} rows" if isinstance(rows, list) else repr(rows)
-        raise FormatError(f"{name}: costs: {given} for {len(actions)} actions. Write a row for each, in their order.")
+        value = f"{len(rows)} rows" if isinstance(rows, list) else repr(rows)
+        raise FormatError(f"{name}: costs: {value} for {len(actions)} actions. Write a row for each, in their order.")
     for action, row in zip(actions, rows, strict=True):
         if not isinstance(row, list) or len(row) != len(classes):
             raise FormatError(
@@ -416,13 +416,13 @@ def read_rule(path: PathLike) -> ThresholdWeights | ThresholdDensity:
 
     is_table = Path(path).suffix.casefold() == ".csv"
     example = f"A rule looks like this:\n{RULE_EXAMPLE}\nor is a table, .csv."
-    found = _of_table(read_short_text(path), name) if is_table else toml_of(read_short_text(path), name, example)
-    if set(found) not in ({"eta", "weights"}, {"eta", "density"}):
+    result = _of_table(read_short_text(path), name) if is_table else toml_of(read_short_text(path), name, example)
+    if set(result) not in ({"eta", "weights"}, {"eta", "density"}):
         raise FormatError(
-            f"{name}: has {', '.join(map(repr, found)) or 'nothing'}. A rule has eta and weights, or eta and "
+            f"{name}: has {', '.join(map(repr, result)) or 'nothing'}. A rule has eta and weights, or eta and "
             f"density:\n{RULE_EXAMPLE}"
         )
-    numbers = {key: _numbers(values, key, name) for key, values in found.items()}
+    numbers = {key: _numbers(values, key, name) for key, values in result.items()}
     try:
         _require_proper(numbers["eta"], numbers, name)
         return ThresholdWeights(**numbers) if "weights" in numbers else ThresholdDensity(**numbers)
@@ -446,11 +446,11 @@ def _require_proper(eta: FloatArray, numbers: dict[str, FloatArray], name: str) 
     values = numbers[what]
     if values.shape != eta.shape or not np.isfinite(values).all() or not (values < 0.0).any():
         return
-    made = ThresholdWeights if what == "weights" else ThresholdDensity
-    plus, minus = made(eta, np.maximum(values, 0.0)), made(eta, np.maximum(-values, 0.0))
-    found = check_properness(lambda q: plus.costs(q) - minus.costs(q), 2)
+    output = ThresholdWeights if what == "weights" else ThresholdDensity
+    plus, minus = output(eta, np.maximum(values, 0.0)), output(eta, np.maximum(-values, 0.0))
+    result = check_properness(lambda q: plus.costs(q) - minus.costs(q), 2)
     place = int(np.argmin(values))
-    example = "" if found.is_proper else f" It is {found} (target, non-target)."
+    example = "" if result.is_proper else f" It is {result} (target, non-target)."
     raise FormatError(
         f"{name}: {what}: {values[place]:g} at eta {eta[place]:g}. With negative {what}, a rule may reward wrong "
         f"forecasts: write numbers of at least 0.{example}"

@@ -131,8 +131,8 @@ def write_field_demo(folder: Path, field: str) -> list[Path]:
     list of Path
     """
     folder.mkdir(parents=True, exist_ok=True)
-    made = FIELDS[field](_Draw(2019))
-    return [_write(folder / name, "".join(f"{line}\n" for line in lines)) for name, lines in made.items()]
+    fields = FIELDS[field](_Draw(2019))
+    return [_write(folder / name, "".join(f"{line}\n" for line in lines)) for name, lines in fields.items()]
 
 
 DEMO_FILES = ("sysA.txt", "sysB.txt", "key.txt", "scores.csv")

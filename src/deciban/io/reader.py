@@ -114,21 +114,21 @@ def read_input(
     """
     opened = recognize(path, format=format, columns=columns, labels=labels)
     parts = [_read_one(one, replace(one.options, need=need, name=name, unit=unit)) for one in opened.files]
-    found = parts[0]
+    file = parts[0]
     if len(parts) > 1:
         whole = opened.path
         if opened.sides is None:
             refuse_doubles([Path(one.source.path) for one in opened.files if one.source.is_file and one.source.size])
         together = joined([part.contents for part in parts], display_name(whole), _system_name(whole, name))
-        found = Input(together, found.format, None, found.layout)
-    contents = found.contents
+        file = Input(together, file.format, None, file.layout)
+    contents = file.contents
     if need is not None and need not in contents.kinds:
         raise FormatError(
             f"{contents.origin.name}: contains {' and '.join(contents.kinds) or 'nothing known'}, but {need} is "
             f"needed. It was read as {contents.origin.reading}; use {option('format')} or {option('columns')} to "
             f"change this.{in_lines(opened.files[0].ways(need))}"
         )
-    return found
+    return file
 
 
 def _read_one(opened: OpenedFile, options: formats.InputOptions) -> Input:
@@ -175,22 +175,22 @@ def text_faults(
 
 
 def lines_again(
-    given: PathLike, layout: Layout, size: int | None, at: int | None, rows: Sequence[int]
+    value: PathLike, layout: Layout, size: int | None, at: int | None, rows: Sequence[int]
 ) -> list[int | None]:
     """Return the lines of rows of a file, or of one of its blocks, by reading the file again."""
     folder = ScratchFolder()
     try:
-        with as_file(given, Source(given), folder.path / "copy") as path:
-            return lines_of_rows(TextBlocks(display_name(given), layout, path, size=size, only=at), rows)
+        with as_file(value, Source(value), folder.path / "copy") as path:
+            return lines_of_rows(TextBlocks(display_name(value), layout, path, size=size, only=at), rows)
     except (OSError, FormatError):
         return [None] * len(rows)
     finally:
         folder.remove()
 
 
-def _system_name(path: PathLike | TwoFiles, given: str | None) -> str:
+def _system_name(path: PathLike | TwoFiles, name: str | None) -> str:
     """Return the name of a system: as given, or the name of its file without endings."""
-    return formats.bare_name(display_name(path)) if given is None else given
+    return formats.bare_name(display_name(path)) if name is None else name
 
 
 _TABLES = ("index", "key", "class_scores", "class_key", "segment_quality", "id_map")
@@ -221,8 +221,8 @@ def joined(parts: Sequence[formats.Contents], name: str, system: str) -> formats
         raise FormatError(f"{name}: quality of both sides cannot be combined from several files.")
     readings = dict.fromkeys(part.origin.reading for part in parts)
     origin = Origin(name, f"{len(parts)} files, {' or '.join(readings)}")
-    listed = {field: [getattr(part, field) for part in parts] for field in _TABLES}
-    tables = {field: concatenate(own) for field, own in listed.items() if own[0] is not None}
+    entries = {field: [getattr(part, field) for part in parts] for field in _TABLES}
+    tables = {field: concatenate(own) for field, own in entries.items() if own[0] is not None}
     whole = replace(
         first,
         origin=origin,
@@ -331,7 +331,7 @@ def matrices_by_key(
         shared = (
             pc.is_in(pa.array(own), of_key) for own, of_key in zip((models, segments), truth.trials.names, strict=True)
         )
-        if not all(pc.any(found).as_py() for found in shared):
+        if not all(pc.any(result).as_py() for result in shared):
             raise InputError(
                 f"{file.source.name}: scores of the classes {', '.join(segments[:3])}, ..., or a matrix of trials with "
                 f"these test segments? {key.files[0].source.name} contains pairs of names, the first "
@@ -346,15 +346,15 @@ def _is_free(file: OpenedFile) -> bool:
     return file.asked is None and file.options.columns is None and file.source.kind == "text"
 
 
-def _as_matrix(found: Recognized) -> Recognized:
-    return replace(found, files=tuple(replace(one, asked=formats.by_name(_NAME)) for one in found.files))
+def _as_matrix(result: Recognized) -> Recognized:
+    return replace(result, files=tuple(replace(one, asked=formats.by_name(_NAME)) for one in result.files))
 
 
-def _names_of_classes(found: Recognized) -> list[str]:
+def _names_of_classes(result: Recognized) -> list[str]:
     """Return the names of all columns but the first in a table of class scores without options; otherwise empty."""
-    if not _is_free(found.files[0]) or readable_as(found, ("scores", "class-scores")) != ("class-scores",):
+    if not _is_free(result.files[0]) or readable_as(result, ("scores", "class-scores")) != ("class-scores",):
         return []
-    layout = found.files[0].layout("class-scores")
+    layout = result.files[0].layout("class-scores")
     is_matrix = layout.header is not None and layout.delimiter != " " and {*layout.roles[1:]} == {"score"}
     return list(layout.header[1:]) if layout.header is not None and is_matrix else []
 
@@ -362,14 +362,14 @@ def _names_of_classes(found: Recognized) -> list[str]:
 _SEPARATORS = "-_. "
 
 
-def read_two_files(found: Recognized, *, unit: ScoreUnit | None = None) -> Input:
+def read_two_files(result: Recognized, *, unit: ScoreUnit | None = None) -> Input:
     """Read the scores of targets and of non-targets from two files, with labels.
 
     Trials with names keep them. Trials without names are identified by their rows, first targets, then non-targets.
 
     Parameters
     ----------
-    found : Recognized
+    result : Recognized
         An input of `deciban.io.source.TwoFiles`.
     unit : {"nats", "log10", "lr"}, optional
         The declared unit of the scores.
@@ -386,9 +386,9 @@ def read_two_files(found: Recognized, *, unit: ScoreUnit | None = None) -> Input
     KeyMismatchError
         If a file contains contradicting labels, or only one of them has names of trials.
     """
-    names, sides = found.path, found.sides
+    names, sides = result.path, result.sides
     if sides is None or not isinstance(names, TwoFiles):
-        raise InputError(f"{display_name(found.path)}: one input. Pass two, of targets and of non-targets.")
+        raise InputError(f"{display_name(result.path)}: one input. Pass two, of targets and of non-targets.")
     tar, non = (read_input(one, need="scores", unit=unit) for one in sides)
     parts = [tar.contents, non.contents]
     lists = [one.systems[0].trials for one in parts]
@@ -539,10 +539,10 @@ def read_scores(
     >>> scores.name, scores.score, scores.trials.origin.reading
     ('sysA', array([ 1.5, -inf]), "kaldi 'enroll test score'")
     """
-    found = read_contents(
+    result = read_contents(
         path, need="scores", format=format, columns=columns, labels=labels, name=name, log10=log10, lr=lr
     ).scores
-    return found.negated() if negate else found
+    return result.negated() if negate else result
 
 
 def read_key(
@@ -757,8 +757,8 @@ def read_id_map(path: Readable, *, format: str | None = None, columns: Columns |
 def _only(path: Readable, table: type[Table], **options: Any) -> Table:
     """Return the table of one kind of an input."""
     kind = formats.KIND_OF[table]
-    found: Table = getattr(read_contents(path, need=kind, **options), formats.field_of(kind))
-    return found
+    result: Table = getattr(read_contents(path, need=kind, **options), formats.field_of(kind))
+    return result
 
 
 def is_id_map_file(ids: Any) -> bool:

@@ -281,28 +281,28 @@ class OpenedFile:
                 with formats.only_format_errors(self.source.name, chosen.name):
                     held = chosen.holds(self.source, self.options) if fitting and chosen.holds else chosen.reads
                 return tuple(kind for kind in fitting if kind in held)
-            found: dict[formats.ContentKind, Layout] = {}
+            entries: dict[formats.ContentKind, Layout] = {}
             for kind in kinds:
                 with suppress(FormatError, InputError):
                     layout = self._only_layout(kind)
                     if layout is not None and could_hold(layout.known, kind):
-                        found[kind] = layout
-            found = self._by_label(found)
+                        entries[kind] = layout
+            entries = self._by_label(entries)
         except (FormatError, InputError, ValueError, pa.ArrowException):
             return ()
         # A header is stronger evidence than the lines, and the header of a format is the strongest.
-        most = max((_told_by_header(layout) for layout in found.values()), default=0)
-        return tuple(kind for kind, layout in found.items() if _told_by_header(layout) == most)
+        most = max((_told_by_header(layout) for layout in entries.values()), default=0)
+        return tuple(kind for kind, layout in entries.items() if _told_by_header(layout) == most)
 
-    def _by_label(self, found: dict[formats.ContentKind, Layout]) -> dict[formats.ContentKind, Layout]:
+    def _by_label(self, entries: dict[formats.ContentKind, Layout]) -> dict[formats.ContentKind, Layout]:
         """Return the layouts that agree with the labels of a plain table: one of several classes, or targets."""
-        if self.options.columns is not None or not any(layout.header for layout in found.values()):
-            return found
+        if self.options.columns is not None or not any(layout.header for layout in entries.values()):
+            return entries
         of_classes = self._cut_lines.label_names_classes()
-        named = [role_of(header) for header in next(layout.header for layout in found.values() if layout.header)]
+        named = [role_of(header) for header in next(layout.header for layout in entries.values() if layout.header)]
         return {
             kind: layout
-            for kind, layout in found.items()
+            for kind, layout in entries.items()
             if layout.format.header or fits_label(kind, named, of_classes)
         }
 
@@ -377,10 +377,10 @@ def recognize(
         tar, non = (replace(side, files=tuple(replace(one, is_side=True) for one in side.files)) for side in (tar, non))
         return Recognized(path, (*tar.files, *non.files), (tar, non))
     options = formats.InputOptions(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
-    asked = None if format is None else formats.by_name(format)
-    opened = tuple(OpenedFile(Source(one), asked, options) for one in files_of(path))
-    given: Any = path
-    return Recognized(opened[0].source.path if is_open_file(path) else given, opened)
+    request = None if format is None else formats.by_name(format)
+    opened = tuple(OpenedFile(Source(one), request, options) for one in files_of(path))
+    value: Any = path
+    return Recognized(opened[0].source.path if is_open_file(path) else value, opened)
 
 
 def held_in_memory(contents: formats.Contents, name: str) -> Recognized:
@@ -457,12 +457,12 @@ def readable_as(
     if not isinstance(path, Recognized) and is_stream(path):
         return tuple(kinds)
     try:
-        found = recognize(path, format=format, columns=columns, labels=labels)
+        result = recognize(path, format=format, columns=columns, labels=labels)
     except InputError:
         if isinstance(path, Recognized):
             raise
         return ()
-    return found.files[0].readable_as(kinds)
+    return result.files[0].readable_as(kinds)
 
 
 def _told_by_header(layout: Layout) -> int:
@@ -558,8 +558,8 @@ def _times_of(head: bytes) -> int:
 
 def are_summaries(paths: Sequence[PathLike | TwoFiles | None]) -> bool:
     """Return True if all inputs are summary files."""
-    found = [one for path in paths if isinstance(path, str | Path) and str(path) != "-" for one in files_of(path)]
-    return bool(found) and len(found) >= len(paths) and all(map(is_summary_file, found))
+    items = [one for path in paths if isinstance(path, str | Path) and str(path) != "-" for one in files_of(path)]
+    return bool(items) and len(items) >= len(paths) and all(map(is_summary_file, items))
 
 
 def is_summary_file(path: PathLike) -> bool:

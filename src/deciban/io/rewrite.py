@@ -38,7 +38,7 @@ from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 
 def write_rescored(
-    found: Input,
+    file: Input,
     llr: Scores,
     target: PathLike,
     *,
@@ -50,7 +50,7 @@ def write_rescored(
 
     Parameters
     ----------
-    found : Input
+    file : Input
         An input with the scores of one system.
     llr : Scores
         Natural logarithms of likelihood ratios, on its trials.
@@ -76,7 +76,7 @@ def write_rescored(
     FormatError, InputError, OSError
         As in `deciban.write`.
     """
-    chosen, unchanged = _chosen(found, target, to)
+    chosen, unchanged = _chosen(file, target, to)
     messages: list[Message] = []
     written = llr
     if isinstance(chosen, TextFormat) and chosen.log10:
@@ -85,10 +85,10 @@ def write_rescored(
         unit = f"{what} are written as common logarithms (log10), the unit of {chosen.name}"
         messages.append(Message("note", "", unit))
     elif are_llrs:
-        messages += natural_logarithms(found.contents)
-    layout, source = found.layout, found.source
+        messages += natural_logarithms(file.contents)
+    layout, source = file.layout, file.source
     plain = layout is not None and not layout.quoted and layout.roles.index("score") <= MOST_FIELDS
-    contents, more = rescored(found.contents, written, interval=interval, chosen=chosen)
+    contents, more = rescored(file.contents, written, interval=interval, chosen=chosen)
     if interval is not None:
         name = None if chosen is None else chosen.name
         return (*messages, *more, *put_and_tell(contents, target, name, ["scores"], columns_of_intervals(chosen)))
@@ -98,7 +98,7 @@ def write_rescored(
             rewrite(source, layout, written.score, stream, title)
         how = f"with the lines of {source.name} and new scores"
         how += "" if title is None else f" in the column {title}"
-        reading, commas = found.contents.origin.reading, ", with commas between columns and decimal points"
+        reading, commas = file.contents.origin.reading, ", with commas between columns and decimal points"
         how += commas if ", semicolons" in reading else ", with decimal points" * (", decimal commas" in reading)
         return (*messages, Message("wrote", target_name(target), how))
     name = None if chosen is None else chosen.name
@@ -159,18 +159,18 @@ def rescored_classes(
     contents: Contents, scores: ClassScores, *, write_as: str = "loglik"
 ) -> tuple[Contents, list[Message]]:
     """Replace class scores, as log-likelihoods or as detection llrs; see `write_rescored_classes`."""
-    made, messages = written_as(scores, write_as)
-    return replace(contents, class_scores=made, systems=(), key=None), messages
+    result, messages = written_as(scores, write_as)
+    return replace(contents, class_scores=result, systems=(), key=None), messages
 
 
 def write_rescored_classes(
-    found: Input, scores: ClassScores, target: PathLike, *, to: str | None = None, write_as: str = "loglik"
+    file: Input, scores: ClassScores, target: PathLike, *, to: str | None = None, write_as: str = "loglik"
 ) -> tuple[Message, ...]:
     """Write an input again with other class scores, and all other contents that the format can contain.
 
     Parameters
     ----------
-    found : Input
+    file : Input
         An input with class scores.
     scores : ClassScores
         Natural log-likelihoods, on some of its segments.
@@ -191,17 +191,17 @@ def write_rescored_classes(
     FormatError, InputError, OSError
         As in `deciban.write`.
     """
-    chosen, _ = _chosen(found, target, to)
+    chosen, _ = _chosen(file, target, to)
     # A format for detection llrs converts the scores itself.
     unit = "loglik" if chosen is not None and chosen.detection_llr else write_as
-    contents, messages = rescored_classes(found.contents, scores, write_as=unit)
-    told = put_and_tell(contents, target, None if chosen is None else chosen.name, ["class-scores"])
-    return (*messages, *told, *notes_on_submissions(told, write_as))
+    contents, messages = rescored_classes(file.contents, scores, write_as=unit)
+    answer = put_and_tell(contents, target, None if chosen is None else chosen.name, ["class-scores"])
+    return (*messages, *answer, *notes_on_submissions(answer, write_as))
 
 
-def _chosen(found: Input, target: PathLike, to: str | None) -> tuple[Format | None, bool]:
+def _chosen(result: Input, target: PathLike, to: str | None) -> tuple[Format | None, bool]:
     """Return the format to write, or None if `deciban.write` must choose it; and True if it is that of the input."""
-    own, layout, shown = found.format, found.layout, target_name(target)
+    own, layout, shown = result.format, result.layout, target_name(target)
     if layout is not None and own.name == "table" and layout.delimiter == "\t":
         own = by_name("tsv")
     if not own.writes and not isinstance(own, TextFormat):  # read-only format: the target decides
@@ -211,14 +211,14 @@ def _chosen(found: Input, target: PathLike, to: str | None) -> tuple[Format | No
         raise InputError(
             f"{shown}: deciban reads files that end in {ending}, but does not write them. Name a .csv or .txt file."
         )
-    if to is None and (str(target) == "-" or not ending or ending == _ending(found.contents.origin.name)):
+    if to is None and (str(target) == "-" or not ending or ending == _ending(result.contents.origin.name)):
         return own, True
-    asked = for_ending(shown) if to is None else by_name(to)
-    if asked is not None:
-        is_own = asked is own and (
+    request = for_ending(shown) if to is None else by_name(to)
+    if request is not None:
+        is_own = request is own and (
             not isinstance(own, TextFormat) or layout is None or layout.delimiter == own.delimiter
         )
-        return asked, is_own
+        return request, is_own
     if ending in SILENT_ENDINGS and not isinstance(own, TextFormat):
         return None, False  # the ending means a list of trials
     return own, True
@@ -272,9 +272,9 @@ def plain_fields(text: bytes, layout: Layout) -> tuple[IntArray, IntArray] | Non
     borders = np.flatnonzero(is_border)
     if len(borders) % n_fields:
         return None
-    found = data[borders].reshape(-1, n_fields)
+    result = data[borders].reshape(-1, n_fields)
     ends = borders.reshape(-1, n_fields)
-    if not ((found[:, -1] == _LINE_END).all() and (found[:, :-1] == delimiter).all()):
+    if not ((result[:, -1] == _LINE_END).all() and (result[:, :-1] == delimiter).all()):
         return None
     end = ends[:, at]
     begin = np.concatenate([[0], ends[:-1, -1] + 1]) if at == 0 else ends[:, at - 1] + 1
@@ -373,10 +373,10 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
         if at + len(begin) > len(score) or np.any(begin < 0):
             raise FormatError(changed)
         texts = pc.cast(of_numpy(score[at : at + len(begin)].astype(np.float64, copy=False)), pa.string())
-        made = with_fields(
+        result = with_fields(
             text, begin, end, texts.cast(pa.binary())
         )  # the shortest digits that read back to the same bits
-        stream.writelines([_MARK, *made] if marked else made)
+        stream.writelines([_MARK, *result] if marked else result)
         n_skipped -= skipped
         at += len(begin)
         tell(at)
@@ -403,9 +403,9 @@ def _fields(text: bytes, pattern: str) -> tuple[IntArray, IntArray]:
     lines = pc.split_pattern(of_bytes([text]), b"\n").values
     starts = np.cumsum(lengths(lines) + 1) - lengths(lines) - 1
     rows = np.flatnonzero(~to_numpy(pc.match_substring_regex(lines, _NO_ROW)))
-    found = pc.extract_regex(lines.take(of_numpy(rows)), pattern)
-    before, field = (with_gaps(pc.binary_length(found.field(name)), 0) for name in ("before", "field"))
-    begin: IntArray = np.where(to_numpy(found.is_null()), -1, starts[rows] + before)
+    result = pc.extract_regex(lines.take(of_numpy(rows)), pattern)
+    before, field = (with_gaps(pc.binary_length(result.field(name)), 0) for name in ("before", "field"))
+    begin: IntArray = np.where(to_numpy(result.is_null()), -1, starts[rows] + before)
     return begin, begin + field
 
 
@@ -467,8 +467,8 @@ def with_intervals(contents: Contents, bounds: Bounds, chosen: Format | None) ->
     unit = LOG_10 if isinstance(chosen, TextFormat) and chosen.log10 else 1.0
     columns = {name: condition_column(name, np.asarray(end) / unit) for name, end in zip(names, bounds, strict=True)}
     others, known = without_intervals(contents)
-    made = others.with_trials(lambda trials: replace(trials, conditions={**trials.conditions, **columns}))
-    return made, [Message("note", "", f"{_in_words(known)} of the input: replaced")] if known else []
+    result = others.with_trials(lambda trials: replace(trials, conditions={**trials.conditions, **columns}))
+    return result, [Message("note", "", f"{_in_words(known)} of the input: replaced")] if known else []
 
 
 def without_intervals(contents: Contents) -> tuple[Contents, list[str]]:

@@ -311,10 +311,10 @@ def files_of(path: Readable) -> list[Any]:
     text = str(path)
     if is_open_file(path) or text == "-" or not set(text) & set("*?[") or Path(text).exists():
         return [path]
-    found: list[Any] = [*sorted(glob.glob(text, recursive=True))]  # noqa: PTH207  # a whole path, absolute or not
-    if not found:
+    result: list[Any] = [*sorted(glob.glob(text, recursive=True))]  # noqa: PTH207  # a whole path, absolute or not
+    if not result:
         raise InputError(f"{display_name(path)}: no file matches this pattern.")
-    return found
+    return result
 
 
 class Source:
@@ -329,10 +329,10 @@ class Source:
 
     def __init__(self, path: Readable) -> None:
         require_file_name(path)
-        given: Any = path
-        self._file: Any = given if is_open_file(path) else None
+        value: Any = path
+        self._file: Any = value if is_open_file(path) else None
         self.name = display_name(path)
-        self.path: PathLike = given if self._file is None else self.name
+        self.path: PathLike = value if self._file is None else self.name
 
     @cached_property
     def is_folder(self) -> bool:
@@ -358,8 +358,8 @@ class Source:
         if self._file is not None:
             return content_of(self._file, self.name)
         with stream_of(self.path) as stream:
-            found: bytes = stream.read()
-            return found
+            content: bytes = stream.read()
+            return content
 
     def _open(self) -> BinaryIO:
         return Path(self.path).open("rb") if self.is_file else io.BytesIO(self._streamed)
@@ -425,17 +425,17 @@ class Source:
 
 
 @contextmanager
-def as_file(given: Any, source: Source, copy: Path) -> Iterator[Path]:
+def as_file(value: Any, source: Source, copy: Path) -> Iterator[Path]:
     """Yield an uncompressed file with the same content, which is never in memory as a whole."""
     if source.is_plain:
-        yield Path(given)
+        yield Path(value)
         return
     try:
         with copy.open("wb") as out:
             if source.is_file:
                 _unpack(source, out)
             else:
-                _pour(given, out)
+                _pour(value, out)
         again = Source(copy)
         if not again.is_plain:
             again.name = source.name
@@ -454,13 +454,13 @@ def _unpack(source: Source, out: IO[bytes]) -> None:
         unpack_into(out, packed, codec, source.name)
 
 
-def _pour(given: Any, out: IO[bytes]) -> None:
+def _pour(value: Any, out: IO[bytes]) -> None:
     """Copy the rest of a stream."""
-    if is_open_file(given):
-        while block := given.read(1 << 20):
+    if is_open_file(value):
+        while block := value.read(1 << 20):
             out.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
     else:
-        with stream_of(given) as stream:
+        with stream_of(value) as stream:
             shutil.copyfileobj(stream, out, 1 << 20)
 
 
@@ -588,14 +588,14 @@ def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list
     >>> [(one["role"], one["size"], one["sha256"][:8]) for one in described({"key": [path]})]
     [('key', 0, 'e3b0c442')]
     """
-    found: dict[tuple[str, PathLike], None] = {}
-    for role, given in roles.items():
-        for one in given:
+    entries: dict[tuple[str, PathLike], None] = {}
+    for role, value in roles.items():
+        for one in value:
             if one is not None:
-                found |= dict.fromkeys(
+                entries |= dict.fromkeys(
                     [("tar", one.tar), ("non", one.non)] if isinstance(one, TwoFiles) else [(role, one)]
                 )
-    return [_one(role, file) for role, path in found for file in parts_of(path, ".parquet")]
+    return [_one(role, file) for role, path in entries for file in parts_of(path, ".parquet")]
 
 
 def stamps(inputs: Iterable[PathLike | TwoFiles | None]) -> dict[str, tuple[int, int] | None]:
@@ -606,15 +606,15 @@ def stamps(inputs: Iterable[PathLike | TwoFiles | None]) -> dict[str, tuple[int,
     inputs : iterable of path, TwoFiles or None
         Files, folders of Parquet files and patterns.
     """
-    found = dict[str, tuple[int, int] | None]()
+    entries = dict[str, tuple[int, int] | None]()
     for path in single_files(inputs):
         try:
             known = {str(file): Path(file).stat() for file in parts_of(path, ".parquet")}
         except (OSError, InputError):
-            found[str(path)] = None
+            entries[str(path)] = None
         else:
-            found |= {name: (one.st_mtime_ns, one.st_size) for name, one in known.items()}
-    return found
+            entries |= {name: (one.st_mtime_ns, one.st_size) for name, one in known.items()}
+    return entries
 
 
 def parts_of(path: PathLike, ending: str = "") -> list[PathLike]:
@@ -630,8 +630,8 @@ def parts_of(path: PathLike, ending: str = "") -> list[PathLike]:
 
 def files_inside(folder: Path) -> list[Path]:
     """Return the files of a folder and its folders in order, without hidden ones, but with broken links."""
-    found = (path for path in folder.rglob("*") if not path.is_dir())
-    return sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(folder).parts))
+    result = (path for path in folder.rglob("*") if not path.is_dir())
+    return sorted(path for path in result if not any(part[0] in "_." for part in path.relative_to(folder).parts))
 
 
 def _one(role: str, path: PathLike) -> dict[str, Json]:
@@ -646,12 +646,12 @@ def _one(role: str, path: PathLike) -> dict[str, Json]:
 
 def _digest(stream: BinaryIO, size: int) -> str:
     """Return the hash of a file; report progress if it is large."""
-    found, tell = hashlib.sha256(), teller(size, "bytes")
+    result, tell = hashlib.sha256(), teller(size, "bytes")
     while partition := stream.read(_PIECE):
-        found.update(partition)
+        result.update(partition)
         if size > _PIECE:
             tell(stream.tell())
-    return found.hexdigest()
+    return result.hexdigest()
 
 
 _SAMPLE = 1 << 13
@@ -691,9 +691,9 @@ def refuse_doubles(paths: Sequence[Path]) -> None:
 
 def _sampled(path: Path) -> tuple[int, bytes]:
     """Return the size of a file, and a hash of samples from its begin, middle and end."""
-    found, size = hashlib.sha256(), path.stat().st_size
+    result, size = hashlib.sha256(), path.stat().st_size
     with path.open("rb") as stream:
         for start in (0, size // 2, max(size - _SAMPLE, 0)):
             stream.seek(start)
-            found.update(stream.read(_SAMPLE))
-    return size, found.digest()
+            result.update(stream.read(_SAMPLE))
+    return size, result.digest()

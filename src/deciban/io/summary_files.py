@@ -281,12 +281,12 @@ class SummaryHead:
 
     def differences(self, other: SummaryHead) -> list[str]:
         """Return messages on differences in the meaning of rows that prevent merging."""
-        found = list[str]()
+        lines = list[str]()
         for name in ("classes", "systems", "units", "n_sides", "weights"):
             one, two = getattr(self, name), getattr(other, name)
             if one != two:
-                found.append(f"{name.replace('n_sides', 'sides of units')} {_in_words(one)} and {_in_words(two)}")
-        return found
+                lines.append(f"{name.replace('n_sides', 'sides of units')} {_in_words(one)} and {_in_words(two)}")
+        return lines
 
 
 def _in_words(value: Json) -> str:
@@ -340,8 +340,8 @@ def _damaged(name: str) -> FormatError:
 
 def _head(about: dict[str, Json]) -> SummaryHead:
     shards = about.pop("shards")
-    made = (PartitionRecord(**{key: _tuple(value) for key, value in one.items()}) for one in shards)
-    return SummaryHead(shards=tuple(made), **{key: _tuple(value) for key, value in about.items()})
+    result = (PartitionRecord(**{key: _tuple(value) for key, value in one.items()}) for one in shards)
+    return SummaryHead(shards=tuple(result), **{key: _tuple(value) for key, value in about.items()})
 
 
 def _tuple(value: Json) -> Json:
@@ -597,9 +597,9 @@ class SummaryPartition(SourcePartition):
     begin: int | None = None
     start: int = 0
 
-    def read(self, wanted: TrialFields) -> Batch:
+    def read(self, fields: TrialFields) -> Batch:
         """See `SourcePartition.read`."""
-        head, table = self.head, self.rows.table(self._columns(wanted))
+        head, table = self.head, self.rows.table(self._columns(fields))
         chosen: AnyArray | slice = slice(None)
         if self.begin is not None:
             ends = np.cumsum(_column(table, COUNT))
@@ -607,26 +607,26 @@ class SummaryPartition(SourcePartition):
             chosen = np.repeat(np.arange(len(within)), within)
         own = {name: _column(table, name)[chosen] for name in table.column_names}
         weight = None
-        if wanted.weight and (head.weights or self.begin is None):
+        if fields.weight and (head.weights or self.begin is None):
             weight = own[WEIGHT if head.weights else COUNT]
-        sides = self._sides(own) if wanted.names else ()
-        scores = ([own[name] for name in head.score_columns[at]] for at in wanted.systems)
+        sides = self._sides(own) if fields.names else ()
+        scores = ([own[name] for name in head.score_columns[at]] for at in fields.systems)
         return Batch(
             tuple(np.column_stack(each) if head.classes else each[0] for each in scores),
-            own[head.truth].astype(np.int64 if head.classes else np.bool_) if wanted.truth else None,
-            self._units(own) if wanted.units else None,
+            own[head.truth].astype(np.int64 if head.classes else np.bool_) if fields.truth else None,
+            self._units(own) if fields.units else None,
             weight,
-            names=(sides[0], sides[1]) if wanted.names and head.units == "names" else None,
+            names=(sides[0], sides[1]) if fields.names and head.units == "names" else None,
         )
 
-    def _columns(self, wanted: TrialFields) -> list[str]:
+    def _columns(self, fields: TrialFields) -> list[str]:
         """Return the columns to read."""
         head = self.head
-        found = [name for at in wanted.systems for name in head.score_columns[at]]
-        found += [head.truth] if wanted.truth else []
-        found += [WEIGHT] if wanted.weight and head.weights else []
-        found += head.unit_columns if (wanted.units or wanted.names) else []
-        return list(dict.fromkeys([*found, COUNT]))
+        items = [name for at in fields.systems for name in head.score_columns[at]]
+        items += [head.truth] if fields.truth else []
+        items += [WEIGHT] if fields.weight and head.weights else []
+        items += head.unit_columns if (fields.units or fields.names) else []
+        return list(dict.fromkeys([*items, COUNT]))
 
     def _units(self, own: Columns) -> TrialUnits | None:
         if self.head.units == "named":

@@ -105,10 +105,10 @@ def logs_of_probabilities(scores: AnyScores, prior: AnyPrior) -> AnyScores:
     >>> logs_of_probabilities(scores, "flat").score.round(3)
     array([[ -inf, 0.693]])
     """
-    given: Scores | ClassScores = scores
-    classes = given.classes if isinstance(given, ClassScores) else ()
-    if isinstance(given, Scores) and given.unit != "nats":
-        what = "common logarithms of likelihood ratios" if given.log10 else "likelihood ratios, by the name of a column"
+    value: Scores | ClassScores = scores
+    classes = value.classes if isinstance(value, ClassScores) else ()
+    if isinstance(value, Scores) and value.unit != "nats":
+        what = "common logarithms of likelihood ratios" if value.log10 else "likelihood ratios, by the name of a column"
         raise InputError(f"probabilities: {scores.trials.origin.name} contains {what}. Leave probabilities out.")
     with placed(scores.trials):
         return replace(scores, score=logarithms_of_probabilities(scores.score, classes, prior))
@@ -157,8 +157,8 @@ def logarithms_of_probabilities(values: AnyArray, classes: Sequence[str], prior:
     """
     name = "probabilities"
     if classes:
-        given = prior_above_zero(prior, classes, name)
-        return loglik_of_posterior(_validate.of_classes(values, name), given) if len(values) else values
+        argument = prior_above_zero(prior, classes, name)
+        return loglik_of_posterior(_validate.of_classes(values, name), argument) if len(values) else values
     p_target = _validate.target_prior(prior, name)
     return llr_of_probability(_validate.of_target(values, name), p_target) if len(values) else values
 
@@ -175,10 +175,10 @@ def of_probabilities(systems: Sequence[Scores | ClassScores], prior: str, noun: 
     noun : str
         Noun for a trial.
     """
-    found = [became_logarithms(prior, is_classes=systems[0].score.ndim > 1)]
+    messages = [became_logarithms(prior, is_classes=systems[0].score.ndim > 1)]
     for one in systems:
-        found += certain(n_infinite(one.score), noun, one.trials.origin.name)
-    return found
+        messages += certain(n_infinite(one.score), noun, one.trials.origin.name)
+    return messages
 
 
 def n_infinite(score: AnyArray) -> int:
@@ -211,14 +211,14 @@ def prior_above_zero(prior: Prior, classes: Sequence[str], name: str) -> FloatAr
     InputError
         If the prior is invalid, or a class has prior 0.
     """
-    given = prior_of(prior, classes, name)
-    zero = np.flatnonzero(given == 0)
+    values = prior_of(prior, classes, name)
+    zero = np.flatnonzero(values == 0)
     if len(zero):
         raise InputError(
             f"{name}: the prior of {classes[int(zero[0])]!r} is 0, so its posteriors contain no information. "
             f"Leave the class out ({option('classes')})."
         )
-    return given
+    return values
 
 
 def require_class_units(write_as: str) -> None:
@@ -249,13 +249,13 @@ def written_as(scores: ClassScores, write_as: str) -> tuple[ClassScores, list[Me
     return replace(scores, score=detection_llrs(scores.score)), [Message("note", "", words)]
 
 
-def notes_on_submissions(told: Sequence[Message], write_as: str) -> list[Message]:
+def notes_on_submissions(messages: Sequence[Message], write_as: str) -> list[Message]:
     """Return a note if log-likelihoods were written in the format of evaluations with detection llrs."""
     words = (
         "contains log-likelihoods, but the language recognition evaluations of 2017 and 2022 expect detection llrs: "
         f"use {option(write_as='detection-llr')}"
     )
-    as_submission = [one for one in told if one.kind == "wrote" and one.text == f"as {SUBMISSION}"]
+    as_submission = [one for one in messages if one.kind == "wrote" and one.text == f"as {SUBMISSION}"]
     return [Message("note", one.origin, words) for one in as_submission if write_as == "loglik"]
 
 
@@ -282,9 +282,9 @@ def in_other_units(
     FormatError, InputError
         If scores are not probabilities, or an option does not apply to the contents.
     """
-    told = [Message("note", "", negation_note())] if negate else []
+    messages = [Message("note", "", negation_note())] if negate else []
     if any(one.unit == "lr" for one in contents.systems):
-        told.append(Message("note", "", LOGARITHMS_OF_RATIOS))
+        messages.append(Message("note", "", LOGARITHMS_OF_RATIOS))
     contents = negated(contents) if negate else contents
     systems, classes = contents.systems, contents.class_scores
     declared = {"lr": lr, "probabilities": probabilities is not None, "detection_llr": detection_llr}
@@ -296,22 +296,22 @@ def in_other_units(
         raise InputError(f"{name}: {contents.origin.name} contains no multiclass scores. Leave {name} out.")
     if lr and classes is not None:
         classes = logliks_of_likelihoods(classes)
-        told.append(Message("note", "", LIKELIHOODS))
+        messages.append(Message("note", "", LIKELIHOODS))
     elif probabilities is not None and classes is not None:
         classes = logs_of_probabilities(classes, probabilities)
-        told += of_probabilities([classes], str(probabilities), "segment")
+        messages += of_probabilities([classes], str(probabilities), "segment")
     elif probabilities is not None:
         if not systems:
             raise InputError(f"probabilities: {contents.origin.name} contains no scores. Leave probabilities out.")
         systems = tuple(logs_of_probabilities(one, probabilities) for one in systems)
-        told += of_probabilities(systems, repr(_validate.target_prior(probabilities, "probabilities")), "trial")
+        messages += of_probabilities(systems, repr(_validate.target_prior(probabilities, "probabilities")), "trial")
     elif detection_llr and classes is not None:
         classes = replace(classes, score=logliks_of_detection_llrs(classes.score))
-        told.append(Message("note", "", PROJECTED))
+        messages.append(Message("note", "", PROJECTED))
     if classes is not None:
         classes, more = written_as(classes, write_as)
-        told += more
-    return replace(contents, systems=systems, class_scores=classes), told
+        messages += more
+    return replace(contents, systems=systems, class_scores=classes), messages
 
 
 def refuse_negated_probabilities(probabilities: object) -> None:

@@ -22,16 +22,10 @@ from deciban.errors import FormatError, Message, counted, option
 from deciban.io.columns.headers import Columns
 from deciban.io.columns.values import RowTable, table_of_all
 from deciban.io.formats import ContentKind, Contents, InputOptions
+from deciban.io.partitions import writing
 from deciban.io.partitions.files import TableFile, open_files, table_files
 from deciban.io.partitions.joining import NamedRows
 from deciban.io.partitions.layout import cut
-from deciban.io.partitions.writing import (
-    TableWriter,
-    block_size,
-    contents_in_batches,
-    is_readable_in_batches,
-    plain_text_files,
-)
 from deciban.io.reader import read_contents, read_renaming, text_faults
 from deciban.io.recognition import InputReading, is_stream, memory_of, readable_as, recognize
 from deciban.io.source import require_one_stream
@@ -54,7 +48,9 @@ def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, InputReading]], m
         If the user limits the memory, and an input must be read as a whole.
     """
     for path, need, how in inputs:
-        if str(path) == "-" or not all(is_readable_in_batches(one.path, need, how) for one in table_files(path)):
+        if str(path) == "-" or not all(
+            writing.is_readable_in_batches(one.path, need, how) for one in table_files(path)
+        ):
             if memory is None:
                 return False
             what = f"memory: {display_name(path)} does not fit in memory, and only Parquet, Arrow and text without "
@@ -176,8 +172,8 @@ class ListedNames:
                 batches: Iterable[tuple[str, Contents]] = [(self.name, read_contents(source, need=need, **given))]
             else:
                 path = room[0] / f"{need}.parquet"
-                writer = closing.enter_context(TableWriter(path, self.name))
-                batches = contents_in_batches(source, need, room[1] / 2, unit=None, **given)
+                writer = closing.enter_context(writing.TableWriter(path, self.name))
+                batches = writing.contents_in_batches(source, need, room[1] / 2, unit=None, **given)
             for name, contents in batches:
                 first, trials = first or contents, not_none(contents.index, "index").trials
                 named = Renamed(trials) if rename is None else rename(trials)
@@ -209,46 +205,46 @@ class ListedNames:
 
     def places(self, rows: Sequence[int]) -> dict[int, str]:
         """Return the places of rows as text, all at once, because each search reads the file."""
-        found: dict[int, str] = {}
+        entries: dict[int, str] = {}
         for origin, start, stop in zip(self._origins, self._starts, self._starts[1:], strict=False):
             own = sorted({row for row in rows if start <= row < stop})
             if own:
-                found |= zip(own, origin.where_all([row - start for row in own]), strict=True)
-        return found
+                entries |= zip(own, origin.where_all([row - start for row in own]), strict=True)
+        return entries
 
-    def differences(self, listed: ListedNames) -> Differences | None:
+    def differences(self, names: ListedNames) -> Differences | None:
         """Compare the trials with a list; return None if both contain the same trials in the same order."""
-        moved = _first_difference(self.table, listed.table)
+        moved = _first_difference(self.table, names.table)
         if moved is None:
             return None
         memory = None if self.room is None else self.room[1] / 2
-        n_parts = math.ceil((self.n_rows + listed.n_rows) / rows_that_fit(memory, bytes_of_joined()))
-        found = [_compared(self.part(at, n_parts), listed.part(at, n_parts)) for at in range(n_parts)]
-        return replace(reduce(add, found), moved=moved)
+        n_parts = math.ceil((self.n_rows + names.n_rows) / rows_that_fit(memory, bytes_of_joined()))
+        items = [_compared(self.part(at, n_parts), names.part(at, n_parts)) for at in range(n_parts)]
+        return replace(reduce(add, items), moved=moved)
 
     def part(self, part: int = 0, n_parts: int = 1) -> Trials:
         """Return the trials of one of ``n_parts`` subsets of all names, in the order of their rows."""
-        named = NamedRows(self.table, {side: side for side in self.sides}, (), lambda trials, _: [Index(trials)])
-        found: Trials = named.part(part, n_parts)[0].trials
-        return found
+        rows = NamedRows(self.table, {side: side for side in self.sides}, (), lambda trials, _: [Index(trials)])
+        result: Trials = rows.part(part, n_parts)[0].trials
+        return result
 
-    def near(self, listed: ListedNames) -> str:
+    def near(self, names: ListedNames) -> str:
         """Return advice about names that differ only in spelling; only if all names are in memory."""
-        found = near_names(self.part(), listed.part()) if self.room is None else None
-        return "" if found is None else f"of the trials of the list, {found}: {option(ids=found.option)}"
+        result = near_names(self.part(), names.part()) if self.room is None else None
+        return "" if result is None else f"of the trials of the list, {result}: {option(ids=result.option)}"
 
 
-def _compared(given: Trials, wanted: Trials) -> Differences:
+def _compared(value: Trials, trials: Trials) -> Differences:
     """Compare trials with a list, in any order."""
-    found, back = (
+    result, back = (
         np.arange(len(some)) if rows is None else rows
-        for some, rows in ((wanted, Lookup(wanted).find(given).rows), (given, Lookup(given).find(wanted).rows))
+        for some, rows in ((trials, Lookup(trials).find(value).rows), (value, Lookup(value).find(trials).rows))
     )
-    (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
+    (given_before, given_times), (wanted_before, wanted_times) = _copies(value), _copies(trials)
     # Index -1, for trials that the other side lacks, selects the last number; a subset may be empty on either side.
     again = np.flatnonzero(given_before >= np.append(wanted_times, 1)[back])
-    lacking = np.flatnonzero(wanted_before >= np.append(given_times, 0)[found])
-    faults = _fault(given, again), _fault(wanted, lacking), _fault(given, np.flatnonzero(back < 0))
+    lacking = np.flatnonzero(wanted_before >= np.append(given_times, 0)[result])
+    faults = _fault(value, again), _fault(trials, lacking), _fault(value, np.flatnonzero(back < 0))
     return Differences(*faults, int(wanted_times.max(initial=1)))
 
 
@@ -336,64 +332,66 @@ def validate(
     """
     require_one_stream([submission, trials])
     renaming = read_renaming(ids)
-    given: InputReading = {"format": format, "columns": columns, "labels": labels}
+    reading: InputReading = {"format": format, "columns": columns, "labels": labels}
     listing: InputReading = {"format": trials_format, "columns": trials_columns, "labels": labels}
     room: Room = None
-    kinds = () if is_stream(submission) else readable_as(submission, ("scores", "class-scores"), **given)
+    kinds = () if is_stream(submission) else readable_as(submission, ("scores", "class-scores"), **reading)
     need: ContentKind = "class-scores" if kinds == ("class-scores",) else "scores"
     with ExitStack() as stack:
         index: ContentKind = "index"
-        inputs = (trials, index, listing), (submission, need, given)
+        inputs = (trials, index, listing), (submission, need, reading)
         if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(inputs, memory):
             folder = ScratchFolder()
             stack.callback(folder.remove)
             room = folder.path, memory_for_trials(memory)
-        listed = ListedNames(trials, listing, "index", None if renaming is None else renaming.of_key, room)
-        messages = [listed.read_message("trials", "")]
+        items = ListedNames(trials, listing, "index", None if renaming is None else renaming.of_key, room)
+        messages = [items.read_message("trials", "")]
         try:
-            scored = ListedNames(submission, given, need, None if renaming is None else renaming.of_scores, room)
+            scored = ListedNames(submission, reading, need, None if renaming is None else renaming.of_scores, room)
         except FormatError as error:
             if room is None:
-                found = text_faults(recognize(submission, **given).files, need)
+                result = text_faults(recognize(submission, **reading).files, need)
             else:
-                found = text_faults(plain_text_files(table_files(submission), **given), need, block_size(room[1] / 2))
-            return Validation(tuple(messages), tuple(map(str, islice(found, SHOWN))) or (str(error),))
+                result = text_faults(
+                    writing.plain_text_files(table_files(submission), **reading), need, writing.block_size(room[1] / 2)
+                )
+            return Validation(tuple(messages), tuple(map(str, islice(result, SHOWN))) or (str(error),))
         # The systems of one input have the same trials, so faults are the same for all.
         names = [system.name for system in scored.contents.systems]
         several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""
         messages.append(scored.read_message("scores", several))
         if renaming is not None:
-            for one in (scored, listed):
+            for one in (scored, items):
                 words = f"{renaming.words} changed {counted(one.n_changed, 'name')} of {one.name}"
                 messages.append(Message("ids", "", words))
         messages += [] if lr else messages_on_ratios(scored.contents.systems)
-        faults = _faults(scored, listed, any_order=any_order, may_be_near=renaming is None)
+        faults = _faults(scored, items, any_order=any_order, may_be_near=renaming is None)
         return Validation(tuple(messages), tuple(faults))
 
 
-def _faults(scored: ListedNames, listed: ListedNames, *, any_order: bool, may_be_near: bool) -> Iterator[str]:
-    if scored.sides != listed.sides:
+def _faults(scored: ListedNames, names: ListedNames, *, any_order: bool, may_be_near: bool) -> Iterator[str]:
+    if scored.sides != names.sides:
         yield (
             f"{scored.name} identifies a trial by {' and '.join(scored.sides)}, the list by "
-            f"{' and '.join(listed.sides)}. Name the columns of both files."
+            f"{' and '.join(names.sides)}. Name the columns of both files."
         )
         return
-    found = scored.differences(listed)
-    if found is None:
+    result = scored.differences(names)
+    if result is None:
         return
-    again, lacking, extra = found.again, found.lacking, found.extra
+    again, lacking, extra = result.again, result.lacking, result.extra
     places = scored.places([*again.rows, *extra.rows])
-    often = f"trial listed {'more than once' if found.most == 1 else 'more often than in the list'}"
+    often = f"trial listed {'more than once' if result.most == 1 else 'more often than in the list'}"
     yield from fault_in_words(often, again.n, again.shown(places))
-    yield from fault_in_words(LACKING, lacking.n, lacking.shown(listed.places(lacking.rows)))
+    yield from fault_in_words(LACKING, lacking.n, lacking.shown(names.places(lacking.rows)))
     yield from fault_in_words("score of trials that are not in the list", extra.n, extra.shown(places))
-    if lacking.n and may_be_near and (near := scored.near(listed)):
+    if lacking.n and may_be_near and (near := scored.near(names)):
         yield near
-    if not any_order and found.moved is not None and not (again.n or lacking.n or extra.n):
-        row, name, wanted = found.moved
+    if not any_order and result.moved is not None and not (again.n or lacking.n or extra.n):
+        row, name, expected = result.moved
         yield (
-            f"{scored.places([row])[row]}: trial {name} is in the place of {wanted} in the list "
-            f"({listed.places([row])[row]}). All trials are there, in another order; {option('any_order')} allows it."
+            f"{scored.places([row])[row]}: trial {name} is in the place of {expected} in the list "
+            f"({names.places([row])[row]}). All trials are there, in another order; {option('any_order')} allows it."
         )
 
 

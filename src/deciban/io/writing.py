@@ -107,10 +107,10 @@ def refuse_overwriting(
         _require_folder(Path(target), made)
 
 
-def _require_folder(target: Path, made: PathLike | None) -> None:
+def _require_folder(target: Path, path: PathLike | None) -> None:
     """Raise if the folder of a target does not exist and will not be created."""
     folder = target.parent
-    if made is not None and folder == Path(made) and not folder.exists():
+    if path is not None and folder == Path(path) and not folder.exists():
         folder = folder.parent
     if str(target) != "-" and not folder.is_dir():
         raise InputError(
@@ -253,17 +253,17 @@ def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
     if name is not None:
         return by_name(name)
     shown = target_name(path)
-    found = for_ending(shown)
-    if found is not None:
-        return found
+    result = for_ending(shown)
+    if result is not None:
+        return result
     _refuse_unknown_ending(shown)
-    listed = {("enroll", "test"): "kaldi", ("enroll", "test", "side"): "nist-sre", ("trial",): "trial"}
-    listed |= {ROW: "rows"} if contents.systems else {}
+    entries = {("enroll", "test"): "kaldi", ("enroll", "test", "side"): "nist-sre", ("trial",): "trial"}
+    entries |= {ROW: "rows"} if contents.systems else {}
     special = {"class-scores": "nist-lre", "class-key": "nist-lre"}
     special |= {"segment-quality": "bosaris-quality", "id-map": "bosaris-idmap"}
     kind = contents.kinds[0] if contents.kinds else "nothing"
     sides = contents.index.trials.sides if contents.index is not None else ()
-    default = special.get(kind) or listed.get(sides)
+    default = special.get(kind) or entries.get(sides)
     if default is None:
         raise FormatError(
             f"{shown}: its ending does not determine a format for {kind}. Name one: "
@@ -382,26 +382,26 @@ def convert(
     class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
     convert_as = partial(in_other_units, detection_llr=detection_llr, write_as=class_unit, lr=lr, negate=negate)
     read = _Read(what, partial(convert_as, probabilities=probabilities), probabilities is not None)
-    given: InputReading = {"format": format, "columns": columns, "labels": labels}
+    reading: InputReading = {"format": format, "columns": columns, "labels": labels}
     if memory_of([source]) > memory_for_trials(memory):
-        reason = _needs_all(source, target, to, what, key, given)
+        reason = _needs_all(source, target, to, what, key, reading)
         if not reason:
-            return _in_batches(source, target, read, given, unit, memory_for_trials(memory) / 2)
+            return _in_batches(source, target, read, reading, unit, memory_for_trials(memory) / 2)
         if memory is not None:
             raise memory_error(f"memory: {display_name(source)} does not fit in memory, and {reason}")
-    found = read_input(source, need=what, unit=unit, **given).contents
-    contents = read.add(found)
-    messages = list(read.messages(found.origin.name))
+    result = read_input(source, need=what, unit=unit, **reading).contents
+    contents = read.add(result)
+    messages = list(read.messages(result.origin.name))
     needed: list[ContentKind] = [] if what is None else [what]
     if key is not None:
         truth = read_contents(key, need="key", format=key_format, columns=key_columns, labels=labels)
-        contents, met = _with_key(contents, found.key, truth.key)
+        contents, met = _with_key(contents, result.key, truth.key)
         notes = [as_message(note, truth.origin.name) for note in truth.notes]
         messages += [read_message("key", truth, truth.label_counts), *notes, met]
         needed.append("key")
-    told = put_and_tell(contents, target, to, needed)
+    answer = put_and_tell(contents, target, to, needed)
     is_known = contents.origin.is_read_as(SUBMISSION) and not read.told  # written with the units of the input
-    return (*messages, *told, *([] if is_known else notes_on_submissions(told, write_as)))
+    return (*messages, *answer, *([] if is_known else notes_on_submissions(answer, write_as)))
 
 
 @dataclass
@@ -444,7 +444,7 @@ class _Read:
     def add(self, contents: Contents) -> Contents:
         """Return the contents to write for a batch, in the units to write."""
         chosen = contents if self.what is None else only(contents, self.what)
-        made, told = self.converted(chosen)
+        result, messages = self.converted(chosen)
         self.first = self.first or chosen
         self.n_trials += 0 if chosen.index is None else len(chosen.index)
         if chosen.key is not None:
@@ -452,12 +452,12 @@ class _Read:
             self.labels[1] += int(chosen.key.n_non)
         self.words |= chosen.words
         self.notes |= dict.fromkeys(chosen.notes)
-        self.told |= dict.fromkeys(one for one in told if not one.origin)
+        self.told |= dict.fromkeys(one for one in messages if not one.origin)
         if self.are_probabilities:
-            classes = made.class_scores
-            own = [n_infinite(one.score) for one in (made.systems if classes is None else (classes,))]
+            classes = result.class_scores
+            own = [n_infinite(one.score) for one in (result.systems if classes is None else (classes,))]
             self.n_certain = list(starmap(add, zip_longest(self.n_certain, own, fillvalue=0)))
-        return made
+        return result
 
     def messages(self, name: str) -> Iterator[Message]:
         """Yield the messages about the file."""
@@ -475,7 +475,7 @@ class _Read:
 
 
 def _needs_all(
-    source: PathLike, target: PathLike, to: str | None, what: ContentKind | None, key: object, given: InputReading
+    source: PathLike, target: PathLike, to: str | None, what: ContentKind | None, key: object, reading: InputReading
 ) -> str:
     """Return the reason why a file must be read as a whole; empty if it can be read in batches."""
     from deciban.io.partitions.files import table_files  # not needed for most files, which fit in memory
@@ -486,13 +486,13 @@ def _needs_all(
         return "only Parquet can be written in batches"
     if key is not None:
         return "labels of a key need all trials at once (convert the scores without the key)"
-    if str(source) == "-" or not all(is_readable_in_batches(file.path, what, given) for file in table_files(source)):
+    if str(source) == "-" or not all(is_readable_in_batches(file.path, what, reading) for file in table_files(source)):
         return "only Parquet, Arrow and text without classes can be read in batches"
     return ""
 
 
 def _in_batches(
-    source: PathLike, target: PathLike, read: _Read, given: InputReading, unit: ScoreUnit | None, memory: float
+    source: PathLike, target: PathLike, read: _Read, reading: InputReading, unit: ScoreUnit | None, memory: float
 ) -> tuple[Message, ...]:
     """Write batches of a file as Parquet."""
     from deciban.io.columns.columnar import table_of, written_of
@@ -500,15 +500,15 @@ def _in_batches(
 
     left: list[Message] | None = None
     with atomic_write(target) as stream, TableWriter(stream, target_name(target)) as writer:
-        for name, contents in contents_in_batches(source, read.what, memory, unit=unit, **given):
-            made = read.add(contents)
-            table = table_of(made)
+        for name, contents in contents_in_batches(source, read.what, memory, unit=unit, **reading):
+            result = read.add(contents)
+            table = table_of(result)
             if left is None:
-                lost = left_out(made, by_name("parquet"), written_of(made, table))
+                lost = left_out(result, by_name("parquet"), written_of(result, table))
                 left = [Message("left out", "", one) for one in lost]
             writer.write(table, name)
-    told = Message("wrote", target_name(target), "as parquet, in batches")
-    return (*read.messages(display_name(source)), *(left or ()), told)
+    message = Message("wrote", target_name(target), "as parquet, in batches")
+    return (*read.messages(display_name(source)), *(left or ()), message)
 
 
 def read_message(kind: str, contents: Contents, counts: str) -> Message:
@@ -561,8 +561,8 @@ def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Con
         refuse_conflicts(own, key)
     trials = contents.systems[0].trials
     # Find trials without a label before the join, whose messages are about trials without a score.
-    found = match([key], contents.systems[0].index, 0.0, "error")
-    rows = found.rows[0]
+    result = match([key], contents.systems[0].index, 0.0, "error")
+    rows = result.rows[0]
     lacking = np.flatnonzero(rows < 0) if rows is not None else np.empty(0, np.int64)
     if len(lacking):
         row, name = int(lacking[0]), key.trials.origin.name
@@ -577,7 +577,7 @@ def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Con
     together = Contents.of(*contents.systems, own_key, *others)
     kept = replace(contents, **{field: getattr(together, field) for field in _ABOUT_TRIALS}, label_words=None)
     return kept, Message(
-        "join", "", f"{found.report.matched:,} matched · {counted(found.report.extra, 'extra trial')} of the key"
+        "join", "", f"{result.report.matched:,} matched · {counted(result.report.extra, 'extra trial')} of the key"
     )
 
 

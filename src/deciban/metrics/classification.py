@@ -518,9 +518,9 @@ def best_decision(
 def best_decision_of(ranks: SortedScores, metric: str) -> BestDecision:
     """Return `best_decision` of sorted scores."""
     values, hit, false = _accepted(ranks)
-    found = OF_COUNTS[metric](hit, hit[-1] - hit, false, false[-1] - false)
-    at = int(np.argmax(found >= found.max() - _ROUNDING))
-    return BestDecision(float(found[at]), float(values[at]))
+    counts = OF_COUNTS[metric](hit, hit[-1] - hit, false, false[-1] - false)
+    at = int(np.argmax(counts >= counts.max() - _ROUNDING))
+    return BestDecision(float(counts[at]), float(values[at]))
 
 
 _ROUNDING = 4e-15

@@ -369,9 +369,9 @@ def decision_errors(accepted: ArrayLike, is_target: ArrayLike, *, sample_weight:
     >>> decision_errors([True, False, True, False], [True, True, False, False])
     DecisionErrors(p_miss=0.5, p_fa=0.5)
     """
-    given = _validate.array(accepted, "accepted")
-    truth, weight = _validate.labels(is_target, sample_weight, given.size)
-    decided = _validate.truth(given, len(truth), "accepted")
+    value = _validate.array(accepted, "accepted")
+    truth, weight = _validate.labels(is_target, sample_weight, value.size)
+    decided = _validate.truth(value, len(truth), "accepted")
     counted = np.ones(len(truth), np.int64) if weight is None else weight
     wrong = {"p_miss": truth & ~decided, "p_fa": ~truth & decided}
     totals = {"p_miss": counted[truth].sum(), "p_fa": counted[~truth].sum()}
@@ -759,8 +759,8 @@ def _sum(p_miss: FloatArray, p_fa: FloatArray, thresholds: FloatArray, weight: F
 
 def _points(operating_points: Iterable[PointLike], weights: Weights) -> FloatPair:
     """Return thresholds and weights of operating points."""
-    given = several(operating_points, "operating_points", "[0.01, (0.001, 10, 1)]")
-    points = [as_operating_point(point) for point in given]
+    value = several(operating_points, "operating_points", "[0.01, (0.001, 10, 1)]")
+    points = [as_operating_point(point) for point in value]
     if not points:
         raise InputError("operating_points: empty. Pass at least one OperatingPoint.")
     return np.array([point.threshold for point in points]), _weights(weights, len(points), "weights")
@@ -1102,16 +1102,16 @@ def own_costs(name: str, costs: OwnCosts, kind: int) -> Callable[[FloatArray], F
 
     def checked(llr: FloatArray) -> FloatArray:
         try:
-            found = np.asarray(tuple(costs(llr.copy()))[kind], np.float64)
+            values = np.asarray(tuple(costs(llr.copy()))[kind], np.float64)
         except (TypeError, ValueError, IndexError) as error:
             raise InputError(f"metric {name!r}: costs must return two arrays of numbers ({error}).") from error
-        if found.shape != llr.shape or not (found >= 0.0).all():
-            what = "a negative cost or NaN" if found.shape == llr.shape else f"an array of shape {found.shape}"
+        if values.shape != llr.shape or not (values >= 0.0).all():
+            what = "a negative cost or NaN" if values.shape == llr.shape else f"an array of shape {values.shape}"
             raise InputError(
                 f"metric {name!r}: for llrs of shape {llr.shape}, costs returned {what}. Return two arrays of costs, "
                 "one for each llr, of at least 0."
             )
-        return found
+        return values
 
     return checked
 
@@ -1120,11 +1120,11 @@ def own_sums(
     own: Iterable[tuple[str, OwnCosts]], trials: tuple[WeightedScores, WeightedScores]
 ) -> dict[str, tuple[MeanCost, MeanCost]]:
     """Add up the costs of targets and of non-targets for each registered metric."""
-    found = {}
+    entries = {}
     for name, costs in own:
         tar, non = (MeanCost.of(llr, own_costs(name, costs, k), weights) for k, (llr, weights) in enumerate(trials))
-        found[name] = (tar, non)
-    return found
+        entries[name] = (tar, non)
+    return entries
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,12 +138,12 @@ def interval(
     names = ("tar_units", "non_units")
     units = together(list(zip((tar_units, non_units), names, strict=True)))
     of_point = {name: at[name] for name in ("p_target", "c_miss", "c_fa") if name in at}
-    wanted = [-_odds(**of_point)] if "p_target" in at else []
-    bins = linearised.bins_of(ranks.table, ranks.pav, np.array(wanted, np.float64), units[0].n_units)
+    expected = [-_odds(**of_point)] if "p_target" in at else []
+    bins = linearised.bins_of(ranks.table, ranks.pav, np.array(expected, np.float64), units[0].n_units)
     costs = linearised.LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, bins)
-    given = zip((tar, non), units, (tar_weights, non_weights), names, strict=True)
+    values = zip((tar, non), units, (tar_weights, non_weights), names, strict=True)
     counts = [
-        _counts_of(np.asarray(scores, np.float64), own, weight, bins, name) for scores, own, weight, name in given
+        _counts_of(np.asarray(scores, np.float64), own, weight, bins, name) for scores, own, weight, name in values
     ]
     if units[0].n_units < 2:
         raise InputError("tar_units, non_units: all trials are of one unit. An interval needs at least two.")
@@ -184,17 +184,17 @@ def _counts_of(
 
 
 def _known(metric: str, at: Mapping[str, float]) -> _MeanMetric:
-    found = _METRICS.get(metric)
-    if found is None:
+    result = _METRICS.get(metric)
+    if result is None:
         raise InputError(f"metric: got {metric!r}. Known metrics: {', '.join(_METRICS)}.")
-    given = inspect.signature(found.metric).parameters
-    own = [name for name in ("ratio", "p_target", "alpha", "beta", "c_miss", "c_fa") if name in given]
+    value = inspect.signature(result.metric).parameters
+    own = [name for name in ("ratio", "p_target", "alpha", "beta", "c_miss", "c_fa") if name in value]
     missing = [name for name in own if name not in at and name not in ("c_miss", "c_fa")]
     unknown = [name for name in at if name not in own]
     if missing or unknown:
-        said = f"requires {', '.join(missing)}" if missing else f"takes no {', '.join(unknown)}"
-        raise InputError(f"metric: {metric} {said}. Its arguments are {', '.join(own) or 'none'}.")
-    return found
+        messages = f"requires {', '.join(missing)}" if missing else f"takes no {', '.join(unknown)}"
+        raise InputError(f"metric: {metric} {messages}. Its arguments are {', '.join(own) or 'none'}.")
+    return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,11 +282,11 @@ def calibration_discrepancy(
     -0.20 [-0.33, -0.06]
     0.54 [0.36, 0.77]
     """
-    found = checked(tar, non, tar_weights, non_weights)
+    result = checked(tar, non, tar_weights, non_weights)
     borders = None if edges is None else np.atleast_1d(_validate.finite(edges, "edges"))
     if borders is not None and (borders.ndim != 1 or len(borders) < 2 or (np.diff(borders) <= 0.0).any()):
         raise InputError("edges: pass at least two borders in ascending order, in log10 LR.")
-    return discrepancies_of(*found, borders, checked_level(level), seed)
+    return discrepancies_of(*result, borders, checked_level(level), seed)
 
 
 _DECADES, _PARTS, _DRAWS = 12, 16, 4000
@@ -342,5 +342,5 @@ def _in_intervals(values: ScoreArray, weights: CountArray | None, borders: Float
     """Return the number of values in each interval between borders, or the sum of their weights."""
     at = np.searchsorted(borders, values, side="right") - 1
     inside = (at >= 0) & (at < len(borders) - 1)
-    found: CountArray = np.bincount(at[inside], None if weights is None else weights[inside], len(borders) - 1)
-    return found
+    counts: CountArray = np.bincount(at[inside], None if weights is None else weights[inside], len(borders) - 1)
+    return counts

@@ -604,8 +604,8 @@ def min_dcf_threshold(
     log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
     effective = operating.effective_log_odds(log_odds, *_validate.costs(c_miss, c_fa))
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
-    found = scores.pav.thresholds[scores.rocch.best_vertices(effective)]
-    return found if log_odds.ndim else float(found)
+    output = scores.pav.thresholds[scores.rocch.best_vertices(effective)]
+    return output if log_odds.ndim else float(output)
 
 
 def hter(
@@ -722,8 +722,8 @@ def fmr_at_fnmr(
 def _least_rates(scores: SortedScores, limits: FloatArray, which: operating.ErrorKind) -> float | FloatArray:
     """Return the least rates of the errors without limit, in the shape of the limits."""
     errors = operating.limited(scores.table, limits.ravel().tolist(), which)
-    found = np.array([one.p_miss if which == "fa" else one.p_fa for one in errors]).reshape(limits.shape)
-    return found if limits.ndim else float(found)
+    result = np.array([one.p_miss if which == "fa" else one.p_fa for one in errors]).reshape(limits.shape)
+    return result if limits.ndim else float(result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -813,7 +813,7 @@ def eer_conventions(
     return operating.eer_readings(scores.rocch.eer(), scores.tar, scores.non)
 
 
-def conventions_of(asked: bool | str | Iterable[str]) -> tuple[str, ...]:  # noqa: FBT001  # an option
+def conventions_of(request: bool | str | Iterable[str]) -> tuple[str, ...]:  # noqa: FBT001  # an option
     """Return the names of conventions of the EER, all if True.
 
     Raises
@@ -821,8 +821,8 @@ def conventions_of(asked: bool | str | Iterable[str]) -> tuple[str, ...]:  # noq
     InputError
         If there is no such convention.
     """
-    every = tuple(EER_CONVENTIONS if asked else ())
-    names = (asked,) if isinstance(asked, str) else tuple(asked) if isinstance(asked, Iterable) else every
+    every = tuple(EER_CONVENTIONS if request else ())
+    names = (request,) if isinstance(request, str) else tuple(request) if isinstance(request, Iterable) else every
     for name in names:
         if name not in EER_CONVENTIONS:
             raise InputError(f"eer_conventions: got {name!r}. There are {', '.join(EER_CONVENTIONS)}.")
@@ -1090,8 +1090,8 @@ class GaussianScores:
             return (far / half if u > 0.0 else (far - d * u) * half) * math.exp(-u * u / 2)
 
         reach = min(_WIDEST, _FALLEN / d)
-        found = quad(cost, -reach, reach, epsabs=0.0, epsrel=1e-12, limit=200, points=[0.0])[0]
-        return float(found) * math.exp(-d * d / 8) / math.sqrt(2 * math.pi) / math.log(2)
+        result = quad(cost, -reach, reach, epsabs=0.0, epsrel=1e-12, limit=200, points=[0.0])[0]
+        return float(result) * math.exp(-d * d / 8) / math.sqrt(2 * math.pi) / math.log(2)
 
     def draw(self, n_tar: int, n_non: int, *, seed: int) -> FloatPair:
         """Draw target and non-target scores.

@@ -111,7 +111,7 @@ class Exported:
             graph.add("Reshape", graph.whole(-1))
         graph.nodes[-1].output[0] = name
         ends: list[str | int] = ["n", len(self.classes)] if self.classes else ["n"]
-        made = helper.make_graph(
+        result = helper.make_graph(
             graph.nodes,
             "deciban",
             [helper.make_tensor_value_info("scores", TensorProto.DOUBLE, shape)],
@@ -120,7 +120,7 @@ class Exported:
             doc_string=self.about,
         )
         opset = [helper.make_opsetid("", _OPSET)]
-        model = helper.make_model(made, producer_name="deciban", opset_imports=opset, ir_version=_IR)
+        model = helper.make_model(result, producer_name="deciban", opset_imports=opset, ir_version=_IR)
         checker.check_model(model)
         content: bytes = model.SerializeToString()
         return content
@@ -164,11 +164,11 @@ def exported(model: Model) -> Exported:
     if "classes" in content["parameters"]:
         names = content["parameters"]["classes"] or []
         classes = tuple(map(str, names)) or tuple(map(str, range(len(steps[0]["offset"]))))
-    given = training.get("counts", {})
+    value = training.get("counts", {})
     counts = (
-        f"{sum(given.values()):,} labelled"
+        f"{sum(value.values()):,} labelled"
         if classes
-        else " and ".join(f"{n:,} {_COUNTS[k]}" for k, n in given.items())
+        else " and ".join(f"{n:,} {_COUNTS[k]}" for k, n in value.items())
     )
     known = training.get("results", {})
     others = sorted({*str(known.get("unit", "nats")).split(",")} - {"undeclared", "nats"})
@@ -187,13 +187,13 @@ _COUNTS = {"n_tar": "target", "n_non": "non-target"}
 
 def _steps(part: Mapping[str, Json]) -> list[Step]:
     """Return the steps of one model."""
-    made = _STEPS.get(part["kind"])
-    if made is None:
+    result = _STEPS.get(part["kind"])
+    if result is None:
         raise InputError(
             f"model: {part['kind']} cannot be exported. Use one of {', '.join(_STEPS)}, or a chain of these. Fusions "
             "with quality measures or missing systems need the names of trials: use deciban apply."
         )
-    steps: list[Step] = made(part["parameters"], part.get("settings", {}))
+    steps: list[Step] = result(part["parameters"], part.get("settings", {}))
     for step in steps:
         numbers = [np.ravel(np.asarray(value, np.float64)) for name, value in step.items() if name != "op"]
         if not all(np.isfinite(one).all() for one in numbers):

@@ -99,10 +99,10 @@ def parsed(data: bytes, name: str) -> Json:
         return int(digits) if math.isfinite(float(digits)) else refuse(digits)
 
     def unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        result = dict(pairs)
+        if len(result) < len(pairs):
             raise FormatError(f"{name}: a name occurs twice in one object. Damaged, or not written by deciban.")
-        return found
+        return result
 
     try:
         content: Json = json.loads(

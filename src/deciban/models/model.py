@@ -249,8 +249,8 @@ class Model(ABC):
             stream.write(text.encode())
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
-        return f"{type(self).__name__}({given})"
+        argument = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        return f"{type(self).__name__}({argument})"
 
 
 SCHEMA = 1
@@ -359,11 +359,11 @@ class ParameterCovariance(ParameterUncertainty):
             If a variance exceeds double precision.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            found = changes.covariance
-        if not np.isfinite(found).all():
+            result = changes.covariance
+        if not np.isfinite(result).all():
             raise InputError("the variances of the parameters exceed double precision.")
         return cls(
-            covariance=found,
+            covariance=result,
             bias=changes.bias if changes.left_out else None,
             degrees=changes.degrees,
             n_units=changes.n_units,
@@ -421,10 +421,10 @@ class ParameterCovariance(ParameterUncertainty):
 
     def content(self, names: tuple[str, ...]) -> dict[str, Json]:
         """Return the entry of a model file."""
-        found = {"parameters": list(names), "covariance": self.covariance.tolist(), "units": self._units}
+        entries = {"parameters": list(names), "covariance": self.covariance.tolist(), "units": self._units}
         if self.bias is not None:
-            found["bias"] = self.bias.tolist()
-        return found if self.degrees is None else found | {"degrees": self.degrees}
+            entries["bias"] = self.bias.tolist()
+        return entries if self.degrees is None else entries | {"degrees": self.degrees}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -464,7 +464,7 @@ class JackknifeMaps(ParameterUncertainty):
 
         require_several(units)
         n_groups = min(MOST_GROUPS, units.n_units)
-        found = list[Any]()
+        result = list[Any]()
         for group in range(n_groups):
             try:
                 with warnings.catch_warnings():
@@ -473,8 +473,8 @@ class JackknifeMaps(ParameterUncertainty):
             except InputError as error:
                 raise InputError(f"without one of {n_groups} groups of {units.noun}s: {error}") from error
             model.training_ = None
-            found.append(model)
-        return cls(replicates=tuple(found), n_units=units.n_units, noun=units.noun, source=units.source)
+            result.append(model)
+        return cls(replicates=tuple(result), n_units=units.n_units, noun=units.noun, source=units.source)
 
     def bounds(self, llr: FloatArray, mapped: Callable[[Any], FloatArray], level: float) -> Bounds:
         """Return intervals of llrs; (-inf, inf) if some but not all replicates are infinite.
@@ -521,9 +521,9 @@ def _around(llr: FloatArray, errors: FloatArray, reach: float, middle: FloatArra
 
 def bare_copy(model: Any) -> Any:
     """Return a copy for training in a jackknife, without the uncertainty."""
-    found = copy.deepcopy(model)
-    found.uncertainty_ = None
-    return found
+    result = copy.deepcopy(model)
+    result.uncertainty_ = None
+    return result
 
 
 def uncertainty_of(content: Mapping[str, Json], model: Model) -> ParameterUncertainty:

@@ -88,8 +88,8 @@ class ClassModel(ScoreModel):
             scores contradict the true classes or the sign of a weight.
         """
         scores = self._checked_scores(loglik)
-        n_classes, given = self._classes_of(scores, label, classes)
-        names = _validate_classes.names(given, n_classes)
+        n_classes, value = self._classes_of(scores, label, classes)
+        names = _validate_classes.names(value, n_classes)
         checked = _validate_classes.label(label, len(scores), n_classes, names)
         weight = _validate.weights(sample_weight, len(scores), "sample_weight")
         systems = (scores,) if scores.ndim == 2 else Columns.of(scores)
@@ -109,8 +109,8 @@ class ClassModel(ScoreModel):
         from deciban.core.training.influences import class_influences  # only needed for training
 
         scales, form = self._linear_form()
-        found = class_influences(data.counted, units, scales, self.offset_, ridge=self._ridge(), **form)
-        return ParameterCovariance.of(found, units)
+        result = class_influences(data.counted, units, scales, self.offset_, ridge=self._ridge(), **form)
+        return ParameterCovariance.of(result, units)
 
     def _linear_form(self) -> tuple[FloatArray, dict[str, bool]]:
         """Scales of systems, and whether scales and offsets are trained; for models with standard errors.
@@ -134,10 +134,10 @@ class ClassModel(ScoreModel):
         scales = tuple(f"weight of {name}" for name in self.trained_systems) if self.is_fusion else ("scale",)
         return (*scales, *(f"offset of {name}" for name in self.counted))
 
-    def _data(self, *given: Any) -> SourceClasses:
+    def _data(self, *value: Any) -> SourceClasses:
         from deciban.models.sources import SourceClasses
 
-        return SourceClasses(*given, prior=self.prior)
+        return SourceClasses(*value, prior=self.prior)
 
     def transform(self, loglik: ArrayLike) -> FloatArray:
         """Map the log-likelihoods of trials.
@@ -212,8 +212,8 @@ class ClassModel(ScoreModel):
 
     def seen(self, scores: AnyArray, quality: Sequence[AnyArray] = ()) -> AnyArray | list[AnyArray]:  # noqa: ARG002
         """Return all numbers of trials that are in the fingerprint of the training record."""
-        found: AnyArray | list[AnyArray] = _columns(self.inputs(scores))
-        return found
+        values: AnyArray | list[AnyArray] = _columns(self.inputs(scores))
+        return values
 
     def parameter_numbers(self, classes: Sequence[str] = ()) -> list[tuple[str, str, float]]:
         """Return the parameters of a map with a scale or weights for all classes, and an offset for each.
@@ -229,14 +229,14 @@ class ClassModel(ScoreModel):
             ``"scale"`` with an empty name, ``"weight"`` of each system, ``"offset"`` of each class in nats.
         """
         scale, offset = getattr(self, "scale_", None), getattr(self, "offset_", None)
-        found = [("scale", "", float(scale))] if scale is not None and np.ndim(scale) == 0 else []
+        result = [("scale", "", float(scale))] if scale is not None and np.ndim(scale) == 0 else []
         if self.is_fusion:
             weights = zip(self.trained_systems, self.weights_.tolist(), strict=True)
-            found += [("weight", name, weight) for name, weight in weights]
+            result += [("weight", name, weight) for name, weight in weights]
         names = self.classes_ or tuple(classes)
         if isinstance(offset, np.ndarray) and offset.ndim == 1 and names:
-            found += [("offset", name, value) for name, value in zip(names, offset.tolist(), strict=True)]
-        return found
+            result += [("offset", name, value) for name, value in zip(names, offset.tolist(), strict=True)]
+        return result
 
     def parameter_lines(self) -> list[str]:
         """Return the parameters in one line."""
@@ -391,7 +391,7 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
     rows = [row for row in _rows(model) if row.standardized is not None]
     if not rows:
         raise InputError(f"model: a {type(model).__name__} has no weights of systems. Pass a fusion (deciban fuse).")
-    found, names = list[WeightInterval](), model.parameter_names
+    result, names = list[WeightInterval](), model.parameter_names
     for row in rows:
         weight = float(row.standardized or 0.0)
         scale = 0.0 if row.value == 0.0 else weight / row.value
@@ -399,8 +399,8 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
         name = f"weight of {row.name}" if isinstance(model, ClassModel) else row.name
         place = names.index(name) if name in names else None
         ends = _ends(model, row.value, row.standard_error, place, level)
-        found.append(WeightInterval(row.name, weight, *sorted(scale * end for end in ends)))
-    return tuple(found)
+        result.append(WeightInterval(row.name, weight, *sorted(scale * end for end in ends)))
+    return tuple(result)
 
 
 def _ends(model: ScoreModel, value: float, error: float | None, place: int | None, level: float) -> tuple[float, ...]:

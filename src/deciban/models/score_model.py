@@ -193,7 +193,7 @@ class ScoreModel(Model):
         return self
 
     @abstractmethod
-    def _data(self, *given: Any) -> Any:
+    def _data(self, *value: Any) -> Any:
         """Return the trials (source, engine, memory, units) in the form that `_fit` takes: a `LabelledSource`."""
 
     @abstractmethod
@@ -306,8 +306,8 @@ class ScoreModel(Model):
     @property
     def errors_in_order(self) -> list[float]:
         """Standard errors in the order of the parameters."""
-        found = self.uncertainty_
-        return found.standard_errors.tolist() if isinstance(found, ParameterCovariance) else []
+        result = self.uncertainty_
+        return result.standard_errors.tolist() if isinstance(result, ParameterCovariance) else []
 
     no_errors: str = ""
     """Reason why this model has no standard errors, or empty."""
@@ -360,14 +360,14 @@ class ScoreModel(Model):
 
     def _bounds(self, scores: ArrayLike, llr: FloatArray, level: float, **_quality: ArrayLike) -> Bounds:
         """Return intervals of the llrs of scores that `transform` accepted."""
-        found, values = self._require_uncertainty(), np.asarray(scores, np.float64)
-        if isinstance(found, JackknifeMaps):
-            return found.bounds(llr, lambda model: model.transform(values), level)
+        result, values = self._require_uncertainty(), np.asarray(scores, np.float64)
+        if isinstance(result, JackknifeMaps):
+            return result.bounds(llr, lambda model: model.transform(values), level)
         return self._require_covariance().bounds(llr, lambda rows: self._slopes_of(values[rows]), level)
 
     def _require_covariance(self) -> ParameterCovariance:
-        found = self._require_uncertainty()
-        return not_none(found if isinstance(found, ParameterCovariance) else None, "covariance")
+        result = self._require_uncertainty()
+        return not_none(result if isinstance(result, ParameterCovariance) else None, "covariance")
 
     def _require_uncertainty(self) -> ParameterUncertainty:
         if self.uncertainty_ is None:
@@ -436,10 +436,10 @@ def counting_llrs(trials: WeightedScores) -> WeightedScores:
 class TwoClassModel(ScoreModel):
     """A model that is trained on two-class trials."""
 
-    def _data(self, *given: Any) -> Any:
+    def _data(self, *value: Any) -> Any:
         from deciban.models.sources import SourceTrials
 
-        return SourceTrials(*given)
+        return SourceTrials(*value)
 
 
 class Calibrator(TwoClassModel):
@@ -591,14 +591,14 @@ class TrainedByRule(TwoClassModel):
         from deciban.trials.sources import found_in
 
         alpha, beta, log_odds, _ = self._rule()
-        wanted = TrialFields(truth=True, weight=llrs.has_weights)
+        fields = TrialFields(truth=True, weight=llrs.has_weights)
         step = partial(_costs_by_rule, log_odds, alpha, beta)
-        costs: ClassCosts = found_in(llrs, engine, wanted, step, "adding up costs")
+        costs: ClassCosts = found_in(llrs, engine, fields, step, "adding up costs")
         tar, non = costs.of_class
         return expected.mixed(tar, non, log_odds)
 
     def _influences(
-        self, given: TrainingTrials | PartsOfTrials, units: TrialUnits, weights: FloatArray, offset: float, **form: Any
+        self, value: TrainingTrials | PartsOfTrials, units: TrialUnits, weights: FloatArray, offset: float, **form: Any
     ) -> UnitChanges:
         """Return the changes of the weights of columns and of the offset with the units.
 
@@ -610,7 +610,7 @@ class TrainedByRule(TwoClassModel):
         from deciban.core.training.influences import linear_influences
 
         alpha, beta, log_odds, ridge = self._rule()
-        return linear_influences(given, units, weights, offset, (alpha, beta, log_odds), ridge=ridge, **form)
+        return linear_influences(value, units, weights, offset, (alpha, beta, log_odds), ridge=ridge, **form)
 
     def _note(self, fit: LinearFit) -> None:
         """Store the objective, and warn if it is not the optimum."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from deciban.trials.lists import Trials as TrialList
 
 
-def read_mapped(model: ScoreModel, systems: tuple[str, ...], partition: SourcePartition, wanted: TrialFields) -> Batch:
+def read_mapped(model: ScoreModel, systems: tuple[str, ...], partition: SourcePartition, fields: TrialFields) -> Batch:
     """Read the trials of a partition with mapped scores.
 
     Raises
@@ -49,15 +49,15 @@ def read_mapped(model: ScoreModel, systems: tuple[str, ...], partition: SourcePa
     InputError
         If the model refuses a trial.
     """
-    if not wanted.systems:
-        return partition.read(wanted)
+    if not fields.systems:
+        return partition.read(fields)
     quality = model.quality_arguments if model.takes_quality else ()
-    batch = partition.read(replace(wanted, systems=tuple(range(len(systems))), quality=quality))
+    batch = partition.read(replace(fields, systems=tuple(range(len(systems))), quality=quality))
     if not len(batch.scores[0]):
         return replace(batch, scores=(batch.scores[0].astype(np.float64),))
     with naming_rows(batch, systems, partition.name):
-        given = {} if batch.quality is None else {name: batch.quality[name] for name in quality}
-        return replace(batch, scores=(transformed(model, batch.stacked, given),))
+        value = {} if batch.quality is None else {name: batch.quality[name] for name in quality}
+        return replace(batch, scores=(transformed(model, batch.stacked, value),))
 
 
 def transformed(model: ScoreModel, scores: AnyArray, quality: Mapping[str, AnyArray]) -> FloatArray:
@@ -142,14 +142,14 @@ def occurring_subsets(scores: ScoreArray) -> dict[tuple[int, ...], IntArray]:
     """Return the sets of systems that occur, each with the trials scored by exactly these systems."""
     incomplete = np.isnan(scores).any(axis=1)
     complete, rows = np.flatnonzero(~incomplete), np.flatnonzero(incomplete)
-    found = {tuple(range(scores.shape[1])): complete} if len(complete) else {}
+    entries = {tuple(range(scores.shape[1])): complete} if len(complete) else {}
     if len(rows):
         patterns, which = np.unique(~np.isnan(scores[rows]), axis=0, return_inverse=True)
         order = np.argsort(which.ravel(), kind="stable")
         ends = np.cumsum(np.bincount(which.ravel()))
         for pattern, own in zip(patterns, np.split(rows[order], ends[:-1]), strict=True):
-            found[tuple(np.flatnonzero(pattern).tolist())] = own
-    return found
+            entries[tuple(np.flatnonzero(pattern).tolist())] = own
+    return entries
 
 
 def _of_each(is_target: AnyArray) -> tuple[int, int]:
@@ -160,9 +160,9 @@ def _of_each(is_target: AnyArray) -> tuple[int, int]:
 
 def scored_by(source: TrialSource, engine: Engine | None) -> AvailableSystems:
     """Return the numbers of trials of a source by the systems that scored them, in one pass."""
-    wanted = TrialFields(tuple(range(len(source.systems))), truth=True, weight=source.has_weights)
-    found: AvailableSystems | None = found_in(source, engine, wanted, AvailableSystems.of, "counting scores")
-    return AvailableSystems((0,) * len(source.systems), 0, 0, {}) if found is None else found
+    fields = TrialFields(tuple(range(len(source.systems))), truth=True, weight=source.has_weights)
+    systems: AvailableSystems | None = found_in(source, engine, fields, AvailableSystems.of, "counting scores")
+    return AvailableSystems((0,) * len(source.systems), 0, 0, {}) if systems is None else systems
 
 
 S = TypeVar("S", bound=Sized)
@@ -270,11 +270,11 @@ class LabelledSource(ABC):
         """Return the sum of ``look`` over all batches: one pass; the first pass also computes the training record."""
         if self.batch is not None or self._record is not None:
             return found_in(self.source, self.engine, self._wanted, look)
-        found = found_in(self.source, self.engine, self._wanted, partial(_noted, look, self.n_classes))
-        record = None if found is None else found.record
+        result = found_in(self.source, self.engine, self._wanted, partial(_noted, look, self.n_classes))
+        record = None if result is None else result.record
         self.require_all(() if record is None else record.counts)
         self._record = record
-        return found.found
+        return result.found
 
     @property
     def _wanted(self) -> TrialFields:
@@ -358,14 +358,14 @@ class SourceTrials(LabelledSource):
         """Return the training trials that ``make`` returns for each batch; the last result is cached by ``key``."""
         if key in self._parts:
             return self._parts[key]
-        made: TrainingTrials | PartsOfTrials
+        parts: TrainingTrials | PartsOfTrials
         if self.batch is None:
-            made = PartsOfTrials(*self.passes(make), memory=self.memory)
+            parts = PartsOfTrials(*self.passes(make), memory=self.memory)
         else:
-            made, rows = make(self.batch)
-            made = made if isinstance(rows, slice) else replace(made, numbers=np.flatnonzero(rows))
-        self._parts = {key: made}
-        return made
+            parts, rows = make(self.batch)
+            parts = parts if isinstance(rows, slice) else replace(parts, numbers=np.flatnonzero(rows))
+        self._parts = {key: parts}
+        return parts
 
     def through(self, model: Calibrator) -> SourceTrials:
         """Train a calibrator on the trials; return the trials with calibrated scores."""
@@ -385,13 +385,13 @@ class SourceTrials(LabelledSource):
 
             return SortedScores(**self.source.held.as_sets())
         self.look(_nothing)
-        found: SortedScores = self.engine.ranks(self.source, self.memory or 0)
-        return found
+        scores: SortedScores = self.engine.ranks(self.source, self.memory or 0)
+        return scores
 
 
-def _left_out(units: BatchUnits, group: int, n_groups: int, partition: SourcePartition, wanted: TrialFields) -> Batch:
+def _left_out(units: BatchUnits, group: int, n_groups: int, partition: SourcePartition, fields: TrialFields) -> Batch:
     """Read the trials of a partition without a group of units."""
-    batch = partition.read(replace(units.wanted(wanted, with_keys=True), truth=True, weight=True)).counting
+    batch = partition.read(replace(units.wanted(fields, with_keys=True), truth=True, weight=True)).counting
     if batch.truth is None or not len(batch.truth):
         return batch
     is_out = [side == group for side in units.groups(batch, n_groups)]
@@ -424,8 +424,8 @@ def _with_units(look: Callable[[Batch, TrialUnits], Any], units: BatchUnits, bat
     own = batch.counting
     if own.truth is None or not len(own.truth):
         return None
-    found = look(own, units.of(own))
-    return found.fold() if units.are_trials else found
+    result = look(own, units.of(own))
+    return result.fold() if units.are_trials else result
 
 
 def _noted(look: Callable[[Batch], object], n_classes: int, batch: Batch) -> _ResultAndNotes:
@@ -492,9 +492,9 @@ class SourceClasses(LabelledSource):
     @property
     def amounts(self) -> FloatArray:
         """Number (or weight) of trials of each class."""
-        found = np.zeros(self.n_classes)
-        found[self.prior > 0.0] = self.counted.amounts
-        return found
+        values = np.zeros(self.n_classes)
+        values[self.prior > 0.0] = self.counted.amounts
+        return values
 
 
 def _counted(prior: FloatArray, names: Names, batch: Batch) -> tuple[CountedTrials, BoolArray]:

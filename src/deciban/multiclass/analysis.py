@@ -300,10 +300,10 @@ class SubsetCosts(ByValue):
             If there is no such subset.
         """
         n_classes = int(self.size[-1])
-        wanted = {_validate_classes.class_index(one, n_classes, self.classes, "members") for one in members}
-        if len(wanted) < 2:
+        items = {_validate_classes.class_index(one, n_classes, self.classes, "members") for one in members}
+        if len(items) < 2:
             raise InputError(f"members: a subset has at least two classes, got {members!r}.")
-        return float(self.value[self.mask == sum(1 << k for k in wanted)][0])
+        return float(self.value[self.mask == sum(1 << k for k in items)][0])
 
     def members(self, at: int) -> tuple[int, ...]:
         """Return positions of the classes in the subset at a position."""
@@ -601,7 +601,7 @@ def classifier_metrics_of(trials: ScoredClasses) -> tuple[dict[str, float], Coun
     own = np.ones(len(label)) if trials.weights is None else trials.weights.astype(np.float64)
     is_hit = is_among_first(trials.loglik, label, k, share)
     errors = partial(ece_of, chances, label, own / n)
-    found = {
+    entries = {
         "k": k,
         "accuracy": float(np.diag(counts).sum() / n),
         "top_k_accuracy": float(tally(label, trials.n_classes, own * is_hit).sum() / n),
@@ -614,7 +614,7 @@ def classifier_metrics_of(trials: ScoredClasses) -> tuple[dict[str, float], Coun
         "sample_log_loss": mixed(surprises(trials, share), share),
         "sample_brier": mixed(quadratic_costs(trials, share), share),
     }
-    return found, counts
+    return entries, counts
 
 
 def top_k_of(n_classes: int) -> int:
@@ -928,12 +928,12 @@ def recalibrated_c_avg(
     >>> round(c_avg(loglik, label), 4), round(recalibrated_c_avg(loglik, label), 4)
     (0.2917, 0.2222)
     """
-    found = calibration_analysis(loglik, label, sample_weight=sample_weight, classes=classes)
+    result = calibration_analysis(loglik, label, sample_weight=sample_weight, classes=classes)
     scores = _validate_classes.loglik(loglik)
     with np.errstate(over="ignore"):
-        mapped = scores * found.scale if found.scale > 0.0 else np.zeros(scores.shape)
+        mapped = scores * result.scale if result.scale > 0.0 else np.zeros(scores.shape)
     return c_avg(
-        mapped + found.offset,
+        mapped + result.offset,
         label,
         p_target=p_target,
         normalize=normalize,
@@ -986,7 +986,7 @@ def error_rate_weighting(prior: ArrayLike) -> FloatArray:
 
 
 def _decisions(values: ArrayLike) -> BoolArray:
-    given = _validate.array(values, "accepted")
-    if given.ndim != 2 or given.shape[1] < 2 or not len(given):
-        raise InputError(f"accepted: shape {given.shape}. Pass a row for each trial and a column for each class.")
-    return _validate.truth(given.ravel(), given.size, "accepted").reshape(given.shape)
+    value = _validate.array(values, "accepted")
+    if value.ndim != 2 or value.shape[1] < 2 or not len(value):
+        raise InputError(f"accepted: shape {value.shape}. Pass a row for each trial and a column for each class.")
+    return _validate.truth(value.ravel(), value.size, "accepted").reshape(value.shape)

@@ -58,8 +58,8 @@ class OpenTrials:
         """Create from trials of classes that all have a positive prior."""
         if all_finite(trials.loglik):
             return cls(trials, np.ones(len(trials.label), np.bool_))
-        found = ClassTrials(trials.loglik[:, None, :], trials.label, np.zeros(trials.n_classes), None)
-        return cls(trials, ~decided(found)[0])
+        result = ClassTrials(trials.loglik[:, None, :], trials.label, np.zeros(trials.n_classes), None)
+        return cls(trials, ~decided(result)[0])
 
     def leads(self) -> Ends:
         """Return the largest lead of each class (column) over the true one (row) in open trials; see `Escape`."""
@@ -108,15 +108,15 @@ class OpenTrials:
         likelihood : (n_classes,) array
             Effect of offsets and prior on the classes, up to a factor.
         """
-        found = np.zeros((2, self.trials.n_classes))
+        values = np.zeros((2, self.trials.n_classes))
         for k, rows, lead in self._blocks():
             excluded, weight = np.isneginf(lead), self.trials.weights_of(rows)
             left = likelihood.sum()
             if excluded.any():
                 lead[excluded], left = 0.0, likelihood @ ~excluded
             own = (np.ones(len(rows)) if weight is None else weight) / left
-            found[:, k] += own @ (likelihood @ lead), own @ (likelihood @ np.abs(lead))
-        return Sums.of(found)
+            values[:, k] += own @ (likelihood @ lead), own @ (likelihood @ np.abs(lead))
+        return Sums.of(values)
 
     def surprises(self, prior: FloatArray) -> ClassCosts:
         """Return sums of the surprise of the trials of each class; see `deciban.multiclass.tables.surprises`."""
@@ -175,9 +175,9 @@ def given_up(total: float, prior: FloatArray, *, scale: bool) -> Best:
     return Best(entropy(prior), 0.0, nothing) if scale else Best(total, 1.0, nothing)
 
 
-def no_worse(found: Best, without: Best) -> Best:
+def no_worse(result: Best, without: Best) -> Best:
     """Return the trained map, unless a trivial map (see `given_up`) costs no more."""
-    return without if found.cost >= without.cost * (1.0 - _ROUNDING) else found
+    return without if result.cost >= without.cost * (1.0 - _ROUNDING) else result
 
 
 Step: TypeAlias = Callable[[OpenTrials], OpenTrials]
@@ -229,29 +229,29 @@ class CalibratedTrials:
 
     def changed(self, step: Step, *, is_finite: bool) -> CalibratedTrials:
         """Return the trials with other log-likelihoods; batches are changed when they are read."""
-        given: Any = self.counted
+        value: Any = self.counted
         if self._at_hand is None:
-            made = replace(given, each=lambda look: given.each(partial(_changed, step, look)))
-            return CalibratedTrials(made, is_finite=is_finite)
+            result = replace(value, each=lambda look: value.each(partial(_changed, step, look)))
+            return CalibratedTrials(result, is_finite=is_finite)
         at_hand = step(self._at_hand)
-        trials, weights = at_hand.trials, given.trials.weights
+        trials, weights = at_hand.trials, value.trials.weights
         return CalibratedTrials(CountedTrials.of(trials.loglik[:, None, :], trials.label, self.prior, weights), at_hand)
 
     def lack_rivals(self) -> bool:
         """True if only one class is left in every open trial; see `OpenTrials.lack_rivals`."""
-        given: Any = self.counted
-        return not given.first.rivals.any() if self._at_hand is None else self._at_hand.lack_rivals()
+        value: Any = self.counted
+        return not value.first.rivals.any() if self._at_hand is None else self._at_hand.lack_rivals()
 
     def leads(self) -> FloatArray:
         """Return the largest leads; see `OpenTrials.leads`."""
-        found: Ends = self.look(OpenTrials.leads)
-        return found.high
+        ends: Ends = self.look(OpenTrials.leads)
+        return ends.high
 
     def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[CalibratedTrials, FloatArray]:
         """Return the trials without beaten rivals; see `OpenTrials.without_beaten`."""
-        found: Ends = self.look(partial(_room, escape, leads))
-        is_finite = self.is_finite and not bool(np.isfinite(found.low).any())
-        return self.changed(partial(_without_beaten, escape, leads), is_finite=is_finite), found.low
+        ends: Ends = self.look(partial(_room, escape, leads))
+        is_finite = self.is_finite and not bool(np.isfinite(ends.low).any())
+        return self.changed(partial(_without_beaten, escape, leads), is_finite=is_finite), ends.low
 
     def flat(self) -> CalibratedTrials:
         """Return the trials at scale 0; see `OpenTrials.flat`."""
@@ -265,8 +265,8 @@ class CalibratedTrials:
         likelihood : (n_possible,) array
             See `OpenTrials.pull`.
         """
-        found: Sums = self.look(partial(OpenTrials.pull, likelihood=likelihood))
-        slope, size = found.total @ (self.prior / self.counted.amounts)
+        sums: Sums = self.look(partial(OpenTrials.pull, likelihood=likelihood))
+        slope, size = sums.total @ (self.prior / self.counted.amounts)
         return float(slope), float(size)
 
     @cached_property
@@ -276,8 +276,8 @@ class CalibratedTrials:
 
     def surprise(self) -> float:
         """Return the cross-entropy in nats."""
-        found: ClassCosts = self.look(partial(OpenTrials.surprises, prior=self.prior))
-        return mixed(found.of_class, self.prior)
+        costs: ClassCosts = self.look(partial(OpenTrials.surprises, prior=self.prior))
+        return mixed(costs.of_class, self.prior)
 
 
 def _without_beaten(escape: Escape, leads: FloatArray, trials: OpenTrials) -> OpenTrials:
@@ -286,8 +286,8 @@ def _without_beaten(escape: Escape, leads: FloatArray, trials: OpenTrials) -> Op
 
 def _room(escape: Escape, leads: FloatArray, trials: OpenTrials) -> Ends:
     """Return the least change of the leads of rivals that fall behind."""
-    found = trials.without_beaten(escape, leads)[1]
-    return Ends.of(found, found)
+    result = trials.without_beaten(escape, leads)[1]
+    return Ends.of(result, result)
 
 
 def _open(counted: CountedTrials) -> OpenTrials:
@@ -333,10 +333,10 @@ class CalibrationLimits:
     @classmethod
     def of(cls, trials: ScoredClasses, prior: FloatArray, total: float) -> CalibrationLimits:
         """Create from checked trials; ``total`` is their cross-entropy at the prior."""
-        given = CalibratedTrials.of(trials, prior)
-        counted: Any = given.counted
-        is_wrong = not given.is_finite and bool(ruled_out(counted.trials).any())
-        return cls(given, np.flatnonzero(prior > 0.0), trials.n_classes, total, is_wrong)
+        value = CalibratedTrials.of(trials, prior)
+        counted: Any = value.counted
+        is_wrong = not value.is_finite and bool(ruled_out(counted.trials).any())
+        return cls(value, np.flatnonzero(prior > 0.0), trials.n_classes, total, is_wrong)
 
     def least(self, *, scale: bool = True, offset: bool = True) -> Best:
         """Return the infimum over scales (at least 0, or only 1) and offsets (any, or only 0); one must be free."""
@@ -347,7 +347,7 @@ class CalibrationLimits:
         if self.is_wrong:
             return without
         if not np.any(self._leads > -np.inf):  # infinite log-likelihoods decide everything
-            found = Best(self.total, 1.0, np.zeros(len(self.given.prior)))
+            result = Best(self.total, 1.0, np.zeros(len(self.given.prior)))
         elif (escape := Escape.of(self._leads, scale=scale, offset=offset)) is not None:
             # The limit of the cost along a direction in which it falls forever
             left, room = self.given.without_beaten(escape, self._leads)
@@ -361,12 +361,12 @@ class CalibrationLimits:
             steps = float(np.max((_BEHIND + lead[beaten]) / room[beaten], initial=least))
             steps = min(steps, _LARGEST / 8.0 / max(1.0, float(np.ptp(escape.offsets))))
             grown = steps if escape.scale else at.scale
-            found = Best(at.cost, grown, at.offset + steps * escape.offsets)
+            result = Best(at.cost, grown, at.offset + steps * escape.offsets)
         else:
-            found = self._optimum(self.given, scale=scale, offset=offset)
+            result = self._optimum(self.given, scale=scale, offset=offset)
         offsets = nothing.copy()
-        offsets[self.place] = found.offset - found.offset.mean()
-        return no_worse(Best(found.cost, found.scale, offsets), without)
+        offsets[self.place] = result.offset - result.offset.mean()
+        return no_worse(Best(result.cost, result.scale, offsets), without)
 
     @cached_property
     def _leads(self) -> FloatArray:
@@ -379,8 +379,8 @@ class CalibrationLimits:
         at_zero = self._at_zero(trials, offset=offset)
         if not self._falls(trials, at_zero.offset):
             return at_zero
-        found = self._trained(trials, scale=True, offset=offset)
-        return found if found.scale > 0.0 and found.cost < at_zero.cost else at_zero
+        result = self._trained(trials, scale=True, offset=offset)
+        return result if result.scale > 0.0 and result.cost < at_zero.cost else at_zero
 
     def _trained(self, trials: CalibratedTrials, *, scale: bool, offset: bool, ridge: float = 0.0) -> Best:
         if not scale and trials.lack_rivals():
@@ -801,12 +801,12 @@ def _meeting_point(eta: ArrayLike, n_classes: int) -> FloatArray:
 
 
 def _concentration(values: ArrayLike, n_classes: int) -> FloatArray:
-    given = _validate.finite(values, "concentration")
-    if given.shape not in ((), (n_classes,)):
+    value = _validate.finite(values, "concentration")
+    if value.shape not in ((), (n_classes,)):
         raise InputError(
-            f"concentration: shape {given.shape} for {n_classes} classes. Pass one number, or one per class."
+            f"concentration: shape {value.shape} for {n_classes} classes. Pass one number, or one per class."
         )
-    shapes = np.broadcast_to(given, (n_classes,)).astype(np.float64)
+    shapes = np.broadcast_to(value, (n_classes,)).astype(np.float64)
     bad = np.flatnonzero((shapes < 0.05) | (shapes > 100.0))
     if len(bad):
         raise InputError(f"concentration: {shapes[bad[0]]:g} for class {bad[0]}. Parameters must be in [0.05, 100].")

@@ -21,16 +21,8 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, Groups, tell_of_many
+from deciban.core import class_counts
 from deciban.core import logliks as kernels
-from deciban.core.class_counts import (
-    Passes,
-    Problems,
-    is_among_first,
-    mean_log_costs,
-    min_cllrs,
-    ordered_by_class,
-    tally,
-)
 from deciban.core.expected import MeanCost, log_cost
 from deciban.core.logliks import loglik_of_posterior, prior_ratio, quadratic_cost, relative, row_blocks
 from deciban.core.proper import softplus
@@ -63,9 +55,9 @@ class ScoredClasses:
         cls, loglik: ArrayLike, label: ArrayLike, sample_weight: Weights = None, classes: Names = None
     ) -> ScoredClasses:
         """Check the arguments of a metric; warn if log-likelihoods look like probabilities."""
-        found = cls.of(loglik, label, sample_weight, classes)
-        tell_of_many(found.loglik)
-        return found
+        result = cls.of(loglik, label, sample_weight, classes)
+        tell_of_many(result.loglik)
+        return result
 
     @property
     def n_classes(self) -> int:
@@ -87,7 +79,7 @@ class ScoredClasses:
     @cached_property
     def by_class(self) -> tuple[IntArray, IntArray]:
         """Trials that count, sorted by class, and the start of each class."""
-        order = ordered_by_class(self.label, self.n_classes)
+        order = class_counts.ordered_by_class(self.label, self.n_classes)
         if self.weights is not None:
             order = order[self.weights[order] > 0]
         counts = np.bincount(self.label[order], minlength=self.n_classes)
@@ -104,7 +96,7 @@ class ScoredClasses:
 
     def totals(self) -> CountArray:
         """Return the number of trials of every class, or the sum of their weights."""
-        return tally(self.label, self.n_classes, self.weights)
+        return class_counts.tally(self.label, self.n_classes, self.weights)
 
     def detection_llr(self, rows: IntArray, target: int, prior: FloatArray) -> FloatArray:
         """Return the log-likelihood ratio of a class of positive prior against the rest, for some trials."""
@@ -154,7 +146,7 @@ class ByClass:
     @property
     def totals(self) -> CountArray:
         """Number (or weight) of trials of each class."""
-        return tally(self.label, len(self.lengths), self.weights)
+        return class_counts.tally(self.label, len(self.lengths), self.weights)
 
     def weights_of(self, some: slice) -> CountArray | None:
         """Return weights of some trials."""
@@ -244,7 +236,7 @@ class Detectors:
         cost = np.empty((len(self.prior), len(self.prior)))
         for k, own in enumerate(self.llrs.slices):
             signs = np.where(np.arange(len(cost)) == k, 1.0, -1.0)[:, None]
-            cost[:, k] = mean_log_costs(signs * self.llrs.values[:, own], self.llrs.weights_of(own))
+            cost[:, k] = class_counts.mean_log_costs(signs * self.llrs.values[:, own], self.llrs.weights_of(own))
         of_targets = cost.diagonal().copy()
         np.fill_diagonal(cost, 0.0)
         of_rivals = (cost * self.prior).sum(axis=1) / kernels.leave_one_out(self.prior[:, None])[:, 0]
@@ -252,7 +244,7 @@ class Detectors:
 
     def accepted_by(self, target: int, thresholds: FloatArray) -> CountArray:
         """Return accepted trials of each class for a target at ascending thresholds, (n_thresholds, 1, n_classes)."""
-        passes = Passes(1, len(self.prior), len(thresholds), self.llrs.weights)
+        passes = class_counts.Passes(1, len(self.prior), len(thresholds), self.llrs.weights)
         passes.add([np.searchsorted(thresholds, self.llrs.values[target], side="right")], self.llrs.label, slice(None))
         return passes.accepted()
 
@@ -283,7 +275,7 @@ class Pairs:
     def cllr(self) -> FloatPair:
         """Return Cllr of every pair in bits, and its minimum by PAV, (n_classes, n_classes); 1 on the diagonal."""
         leads, places, n_classes = self.leads, self.leads.slices, len(self.leads.lengths)
-        cost = np.stack([mean_log_costs(leads.values[:, own], leads.weights_of(own)) for own in places])
+        cost = np.stack([class_counts.mean_log_costs(leads.values[:, own], leads.weights_of(own)) for own in places])
         actual, minimum = (cost + cost.T) / (2.0 * math.log(2.0)), np.ones((n_classes, n_classes))
         np.fill_diagonal(actual, 1.0)
         rows_of = [leads.values[:, own] for own in places]
@@ -293,7 +285,9 @@ class Pairs:
             else:
                 tar = np.concatenate([rows_of[own][other] for own, other in zip(i.tolist(), j.tolist(), strict=True)])
                 non = np.concatenate([rows_of[other][own] for own, other in zip(i.tolist(), j.tolist(), strict=True)])
-                least = min_cllrs(Problems(tar, leads.lengths[i]), Problems(-non, leads.lengths[j]))
+                least = class_counts.min_cllrs(
+                    class_counts.Problems(tar, leads.lengths[i]), class_counts.Problems(-non, leads.lengths[j])
+                )
             minimum[i, j] = minimum[j, i] = least
         return actual, minimum
 
@@ -679,11 +673,13 @@ class Grouping:
 
     def of_trials(self, trials: ScoredClasses) -> Partition:
         """Return the problem of these trials."""
-        kept = np.flatnonzero(self.prior[trials.label] > 0)
-        label, weight = trials.label[kept], self.weight[trials.label[kept]]
+        indices = np.flatnonzero(self.prior[trials.label] > 0)
+        label, weight = trials.label[indices], self.weight[trials.label[indices]]
         if trials.weights is not None:
-            weight = weight * trials.weights[kept]
-        return Partition(self.logliks(trials.loglik[kept]), self.home[label], self.prior_of_groups, weight, self.titles)
+            weight = weight * trials.weights[indices]
+        return Partition(
+            self.logliks(trials.loglik[indices]), self.home[label], self.prior_of_groups, weight, self.titles
+        )
 
 
 def cross_entropy(
@@ -738,8 +734,8 @@ def expected_surprise(trials: ScoredClasses, prior: FloatArray) -> float:
 
 def surprises(trials: ScoredClasses, prior: FloatArray) -> tuple[MeanCost, ...]:
     """Return sums of the logarithmic costs of each class of positive prior, in nats, which can be merged."""
-    found = _true_llrs(trials, prior)
-    return tuple(log_cost((llr, trials.weights_of(rows)), shift, sign=-1) for rows, llr, shift in found)
+    result = _true_llrs(trials, prior)
+    return tuple(log_cost((llr, trials.weights_of(rows)), shift, sign=-1) for rows, llr, shift in result)
 
 
 def trial_surprises(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
@@ -864,15 +860,15 @@ def class_costs(
     cost : callable
         Receives log-likelihoods (n_columns, n) minus their maximum, and the position of the true class in ``columns``.
     """
-    found = _trial_costs(trials, columns, cost)
-    return tuple(MeanCost.of(costs, lambda values: values, trials.weights_of(rows)) for rows, costs in found)
+    result = _trial_costs(trials, columns, cost)
+    return tuple(MeanCost.of(costs, lambda values: values, trials.weights_of(rows)) for rows, costs in result)
 
 
 def trial_quadratic_costs(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
     """Return quadratic costs of trials that count, sorted by class; the prior is positive."""
     ratio, columns = prior_ratio(prior), np.arange(len(prior))
-    found = _trial_costs(trials, columns, lambda block, place: quadratic_cost(block, ratio, place))
-    return np.concatenate([costs for _, costs in found])
+    result = _trial_costs(trials, columns, lambda block, place: quadratic_cost(block, ratio, place))
+    return np.concatenate([costs for _, costs in result])
 
 
 def _trial_costs(
@@ -957,10 +953,10 @@ def loglik_from_posterior(posterior: ArrayLike, *, prior: Priors) -> FloatArray:
     """
     table = _validate_classes.loglik(posterior, "posterior")
     checked = _validate_classes.of_classes(table, "posterior")
-    given = _validate_classes.prior(prior, table.shape[1])
-    if not given.all():
-        raise InputError(f"prior: 0 for class {int(np.argmin(given))}, so that its posteriors carry no information.")
-    return loglik_of_posterior(checked, given)
+    value = _validate_classes.prior(prior, table.shape[1])
+    if not value.all():
+        raise InputError(f"prior: 0 for class {int(np.argmin(value))}, so that its posteriors carry no information.")
+    return loglik_of_posterior(checked, value)
 
 
 def top_k_accuracy(
@@ -1010,4 +1006,4 @@ def top_k_accuracy(
     weight = np.ones(len(trials.label)) if trials.weights is None else np.asarray(trials.weights, np.float64)
     if not weight.any():
         raise InputError("sample_weight: all weights are 0.")
-    return float(weight[is_among_first(trials.loglik, trials.label, k)].sum() / weight.sum())
+    return float(weight[class_counts.is_among_first(trials.loglik, trials.label, k)].sum() / weight.sum())

@@ -137,13 +137,13 @@ def _places(ax: Axes, line: Line2D, apart: float, first: float) -> FloatArray:
     far = np.concatenate(([0.0], np.cumsum(steps)))
     if not far[-1]:
         return np.empty((0, 2))
-    wanted = np.arange(first * min(apart, far[-1]), far[-1], apart)[: 1 if len(x) == 2 else None]
-    rows = np.searchsorted(far, wanted, side="right") - 1
+    expected = np.arange(first * min(apart, far[-1]), far[-1], apart)[: 1 if len(x) == 2 else None]
+    rows = np.searchsorted(far, expected, side="right") - 1
     rows = np.minimum(rows, len(steps) - 1)
-    share = (wanted - far[rows]) / np.where(steps[rows], steps[rows], 1.0)
-    found = seen[rows] + share[:, None] * (seen[rows + 1] - seen[rows])
-    inside = np.all((found >= 0.0) & (found <= 1.0), axis=1)
-    places: FloatArray = to_frame.inverted().transform(found[inside])
+    share = (expected - far[rows]) / np.where(steps[rows], steps[rows], 1.0)
+    result = seen[rows] + share[:, None] * (seen[rows + 1] - seen[rows])
+    inside = np.all((result >= 0.0) & (result <= 1.0), axis=1)
+    places: FloatArray = to_frame.inverted().transform(result[inside])
     return places
 
 
@@ -288,26 +288,28 @@ class Canvas:
         self.ax.add_line(Explanation([], [], label=label, **{"color": GREY, "linewidth": THIN_WIDTH, **style}))
         return True
 
-    def shade(self, mark: Mark, x: FloatArray, band: Band | None, known: Uncertainty | None, **how: object) -> None:
+    def shade(
+        self, mark: Mark, x: FloatArray, band: Band | None, uncertainty: Uncertainty | None, **how: object
+    ) -> None:
         """Shade the band around a curve of a system, and explain it once in the legend."""
-        if band is None or known is None:
+        if band is None or uncertainty is None:
             return
         low, high = band
         style = {**BAND, "color": mark.color, "alpha": self._opacity}
         self.ax.fill_between(x, low, high, **{**style, **how})
-        self.explain_bands(known)
+        self.explain_bands(uncertainty)
 
-    def shade_between(self, mark: Mark, low: Outline, high: Outline, known: Uncertainty) -> None:
+    def shade_between(self, mark: Mark, low: Outline, high: Outline, uncertainty: Uncertainty) -> None:
         """Shade the area between two lines that have different coordinates."""
         x, y = (np.concatenate((one, other[::-1])) for one, other in zip(low, high, strict=True))
         style = {**BAND, "color": mark.color, "alpha": self._opacity}
         # A collection is excluded from the slow search for limits; callers set limits.
         self.ax.add_collection(PolyCollection([np.column_stack((x, y))], **style), autolim=False)
-        self.explain_bands(known)
+        self.explain_bands(uncertainty)
 
-    def explain_bands(self, known: Uncertainty) -> None:
+    def explain_bands(self, uncertainty: Uncertainty) -> None:
         """Explain the bands in the legend."""
-        self.explain(band_label(known), **BAND_LINE)
+        self.explain(band_label(uncertainty), **BAND_LINE)
 
     @property
     def _opacity(self) -> float:
@@ -501,10 +503,10 @@ def new_axes(size: Ends, *, by_rows: bool = False) -> Axes:
     return ax
 
 
-def band_label(known: Uncertainty) -> str:
+def band_label(uncertainty: Uncertainty) -> str:
     """Return the legend label of bands."""
-    by = f", {known.source}" if known.are_independent else f" by {known.noun}"
-    return f"{100 * known.level:.6g} % band{by}"
+    by = f", {uncertainty.source}" if uncertainty.are_independent else f" by {uncertainty.noun}"
+    return f"{100 * uncertainty.level:.6g} % band{by}"
 
 
 def in_percent(value: float, _position: float | None = None) -> str:

@@ -534,9 +534,9 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
 
 def _systems(result: AnyDrawable) -> tuple[Evaluation, ...] | tuple[ClassEvaluation, ...]:
     """Return systems of one kind, two-class or multiclass."""
-    given: Any = result
-    single = isinstance(given, Evaluation | ClassEvaluation)
-    members = [given] if single else list(getattr(given, "systems", given))
+    value: Any = result
+    single = isinstance(value, Evaluation | ClassEvaluation)
+    members = [value] if single else list(getattr(value, "systems", value))
     if members and isinstance(members[0], ClassEvaluation):
         return class_systems_of(members)
     if members and not isinstance(members[0], Evaluation):

@@ -206,13 +206,13 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, metric: str | None
     return canvas.finish(SHARE, "")
 
 
-def _of_one_metric(found: Sequence[tuple[str, MetricDifference]], ax: Axes | None, line_kw: Style) -> Axes:
+def _of_one_metric(result: Sequence[tuple[str, MetricDifference]], ax: Axes | None, line_kw: Style) -> Axes:
     """Draw a row for each pair, in the unit of the metric."""
-    labels = [name for name, _ in found]
+    labels = [name for name, _ in result]
     canvas = _rows(labels[:1], labels, ax, line_kw, _ROW)
-    intervals = [one.interval for _, one in found]
+    intervals = [one.interval for _, one in result]
     canvas.draw_rows([[(one.estimate, one.low, one.high) for one in intervals]], 0.0)
-    first = found[0][1]
+    first = result[0][1]
     label = f"Difference of {first.words}"
     if metric_of(first.metric).in_percent:
         canvas.ax.xaxis.set_major_formatter(in_percent)
@@ -236,15 +236,15 @@ def _words(column: Sequence[MetricDifference | None]) -> str:
 
 def _named(comparison: Comparison, metric: str) -> list[tuple[str, MetricDifference]]:
     """Return the pairs with a metric, and its differences; infinite metrics have none."""
-    found = [
+    items = [
         (pair_label(pair), one)
         for pair in comparison.pairs
         for one in pair.metrics
         if metric in (one.name, one.name.removesuffix("@1"))
     ]
-    if not found:
+    if not items:
         raise _no_metric(comparison, metric)
-    return found
+    return items
 
 
 def _shares(comparison: Comparison) -> list[list[MetricDifference | None]]:
@@ -306,22 +306,22 @@ def difference_curve(
     >>> difference_curve(deciban.compare(*pairs, tar_units=unit, non_units=unit)).get_xlabel()
     'Prior log odds (nats)'
     """
-    wanted = [[one for one in pair.curves if curves is None or one.curve in curves] for pair in comparison.pairs]
-    if not any(wanted):
+    items = [[one for one in pair.curves if curves is None or one.curve in curves] for pair in comparison.pairs]
+    if not any(items):
         known = dict.fromkeys(one.curve for pair in comparison.pairs for one in pair.curves)
         raise InputError(f"curves: the comparison has no such curve. Use one of {', '.join(known) or 'none'}.")
-    if ax is None and len(wanted) > _MOST_CURVES:
-        return curves_of_many([pair_label(pair) for pair in comparison.pairs], wanted, line_kw)
+    if ax is None and len(items) > _MOST_CURVES:
+        return curves_of_many([pair_label(pair) for pair in comparison.pairs], items, line_kw)
     canvas = Canvas([pair_label(pair) for pair in comparison.pairs], ax, line_kw, size=_SIZE)
     canvas.ax.axhline(0.0, **REFERENCE)
-    for mark, pair in zip(canvas.marks, wanted, strict=True):
+    for mark, pair in zip(canvas.marks, items, strict=True):
         for one in pair:
-            draw_curves(canvas.ax, mark, one, share=len(wanted))
+            draw_curves(canvas.ax, mark, one, share=len(items))
             name = "at the best thresholds" if one.curve == "min_error" else "actual"
             canvas.explain(name, linestyle="--" if one.curve == "min_error" else "-")
-    first = wanted[0][0]
+    first = items[0][0]
     canvas.explain(f"{100 * first.level:.4g} % band over all priors", color="0.35", alpha=0.25, linewidth=6)
-    reach, top = highest(wanted)
+    reach, top = highest(items)
     canvas.keep_limits((-reach, reach), (-top, top))
     _name_better(canvas.ax, comparison)
     write_priors(canvas.ax)
@@ -409,8 +409,8 @@ def _segments(n: float | None) -> str:
 
 def _top(result: Plan) -> float:
     """Return an upper limit that includes the first curve from the pilot on, and the goal with a margin."""
-    known: FloatArray = result.curves[0][result.curve_units >= 0.7 * result.pilot.n_units]
-    return 1.15 * max(float(known.max(initial=0.0)), 2.0 * result.target)
+    values: FloatArray = result.curves[0][result.curve_units >= 0.7 * result.pilot.n_units]
+    return 1.15 * max(float(values.max(initial=0.0)), 2.0 * result.target)
 
 
 def _whole_numbers(ax: Axes) -> None:
@@ -528,14 +528,14 @@ def class_parameters(
     >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
     (['cat', 'dog'], 'Offset (nats)')
     """
-    found = [one for one in parameter_intervals(model, classes=classes, level=level) if one.what == what]
-    if not found or what not in _CHANGES_NOTHING:
+    items = [one for one in parameter_intervals(model, classes=classes, level=level) if one.what == what]
+    if not items or what not in _CHANGES_NOTHING:
         raise InputError(
             f"what: a {type(model).__name__} has no {what!r} to draw. Pass a multiclass calibrator with one scale or a "
             "multiclass fusion, and 'offset' or 'scale'."
         )
-    rows: list[Interval | None] = [(one.value, one.low, one.high) for one in found]
-    names, label = [one.whom or what for one in found], "Offset (nats)" if what == "offset" else "Scale"
+    rows: list[Interval | None] = [(one.value, one.low, one.high) for one in items]
+    names, label = [one.whom or what for one in items], "Offset (nats)" if what == "offset" else "Scale"
     reference = _CHANGES_NOTHING[what]
     return _drawn_in_rows(names, {what: rows}, label, ax, line_kw, level=level, reference=reference)
 

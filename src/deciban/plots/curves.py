@@ -285,8 +285,8 @@ def cmc(result: Mapping[str, Cmc], ax: Axes | None = None, **line_kw: object) ->
     >>> ax.lines[0].get_xydata().tolist()
     [[1.0, 0.5], [2.0, 1.0]]
     """
-    given: object = result
-    if not (isinstance(given, Mapping) and given and all(isinstance(one, Cmc) for one in given.values())):
+    value: object = result
+    if not (isinstance(value, Mapping) and value and all(isinstance(one, Cmc) for one in value.values())):
         raise InputError("result: pass a mapping of names to results of `deciban.biometrics.cmc`.")
     canvas = Canvas(list(result), ax, line_kw, size=(5.6, 4.4))
     for mark, one in zip(canvas.marks, result.values(), strict=True):
@@ -303,9 +303,9 @@ def cmc(result: Mapping[str, Cmc], ax: Axes | None = None, **line_kw: object) ->
 
 def _shade_hull(drawing: Drawing, system: System, line: Callable[[FloatArray, FloatArray], Outline]) -> None:
     """Shade the area between the hulls at both ends of the uncertainty, each drawn as a line."""
-    found, known = hull_bands(system.evaluation), system.known
-    if found is not None and known is not None:
-        low, high = (line(*rates) for rates in found)
+    result, known = hull_bands(system.evaluation), system.known
+    if result is not None and known is not None:
+        low, high = (line(*rates) for rates in result)
         drawing.shade_between(system, low, high, known)
 
 

@@ -143,9 +143,9 @@ def _top(after: float, before: float) -> float:
 
 def _write(panel: Axes, system: ClassEvaluation, old: ClassEvaluation | None, k: int) -> None:
     """Write Cllr before and after calibration, and its minimum, into the corner of a panel."""
-    found = system.detection
+    result = system.detection
     was = "" if old is None else f"{brief(float(old.detection.cllr[k]))} → "
-    text = f"Cllr {was}{brief(float(found.cllr[k]))}\nmin {brief(float(found.min_cllr[k]))}"
+    text = f"Cllr {was}{brief(float(result.cllr[k]))}\nmin {brief(float(result.min_cllr[k]))}"
     font = families_for(text.split("\n"), letters(_NUMBER_SIZE))
     style: Style = {"transform": panel.transAxes, "va": "top", "fontproperties": font, "zorder": 5}
     panel.text(0.03, 0.97, text, path_effects=[HALO], **style)
@@ -200,9 +200,9 @@ def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: object
     (['cat', 'dog', 'eel'], 'Cllr against the rest (bits)')
     """
     systems = class_systems_of(result)
-    found = [system.detection for system in systems]
-    classes = [systems[0].classes[k] for k in found[0].target]
-    if any(not np.array_equal(losses.target, found[0].target) for losses in found):
+    items = [system.detection for system in systems]
+    classes = [systems[0].classes[k] for k in items[0].target]
+    if any(not np.array_equal(losses.target, items[0].target) for losses in items):
         raise InputError("result: the systems do not detect the same classes. Draw them one by one.")
     n_bars = len(systems)
     size = (_WIDTH, len(classes) * (n_bars * _ROW + _AROUND) + 0.9)
@@ -212,10 +212,10 @@ def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: object
     place = np.arange(len(classes), dtype=np.float64)
     ax.tick_params(axis="y", length=0)
     height = _ROW / (n_bars * _ROW + _AROUND)
-    highest = max(float(losses.cllr.max()) for losses in found)
+    highest = max(float(losses.cllr.max()) for losses in items)
     end = min(1.12 * highest, _FURTHEST) or 1.0  # behind the longest bar and its number
     canvas.keep_limits((0.0, end))
-    for i, (mark, losses) in enumerate(zip(canvas.marks, found, strict=True)):
+    for i, (mark, losses) in enumerate(zip(canvas.marks, items, strict=True)):
         at = place + (i - (n_bars - 1) / 2) * height
         _bars(ax, at, 0.92 * height, losses, mark, bar_kw)
         _write_behind(ax, at, losses.cllr, end)
@@ -374,23 +374,23 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: objec
     'hardest pair: cat, eel'
     """
     systems = class_systems_of(result)
-    found = [_subsets(system) for system in systems]
+    items = [_subsets(system) for system in systems]
     n_classes = systems[0].n_classes
     dots: Style = {"linestyle": "none", "marker": "o", "markeredgewidth": 0.0, "alpha": 0.75}
     canvas = Canvas([system.name for system in systems], ax, line_kw, size=_SIZE, dots=dots)
     ax = canvas.ax
-    highest = max(ax.dataLim.y1, *(float(costs.value.max()) for costs in found)) or 0.01
+    highest = max(ax.dataLim.y1, *(float(costs.value.max()) for costs in items)) or 0.01
     top = 1.07 * highest
     canvas.keep_limits((1.5, n_classes + 0.5), (-0.02 * top, top))
     ax.grid(visible=False, axis="x")
     width = _SLOT / len(systems)
-    for i, (mark, costs) in enumerate(zip(canvas.marks, found, strict=True)):
+    for i, (mark, costs) in enumerate(zip(canvas.marks, items, strict=True)):
         shift = (i - (len(systems) - 1) / 2) * width
         _dots(ax, costs, mark, shift, 0.95 * width, highest)
     if n_classes > 2:
         canvas.explain("mean of a size", **_MEAN)
     canvas.explain("all classes", **{**_ALL, "markersize": 10})
-    for pair, color in _hardest(canvas.marks, found, systems[0].classes).items() if n_classes > 2 else ():
+    for pair, color in _hardest(canvas.marks, items, systems[0].classes).items() if n_classes > 2 else ():
         canvas.explain(f"hardest pair: {pair}", color=color, linestyle="none")
     ax.set_xticks(range(2, n_classes + 1))
     ax.yaxis.set_major_formatter(in_percent)
@@ -436,10 +436,10 @@ def _sideways(costs: SubsetCosts, highest: float) -> FloatArray:
     return spread
 
 
-def _hardest(marks: Sequence[Mark], found: Sequence[SubsetCosts], classes: Sequence[str]) -> dict[str, Any]:
+def _hardest(marks: Sequence[Mark], result: Sequence[SubsetCosts], classes: Sequence[str]) -> dict[str, Any]:
     """Return the hardest pair of each system with its colour, grey if several systems share it."""
     named: dict[str, Any] = {}
-    for mark, costs in zip(marks, found, strict=True):
+    for mark, costs in zip(marks, result, strict=True):
         pairs = np.flatnonzero(costs.size == 2)
         hardest = int(pairs[np.argmax(costs.value[pairs])])
         text = ", ".join(readable([classes[k] for k in costs.members(hardest)], width=NAME_WIDTH))

@@ -169,12 +169,12 @@ def size_for(natural: tuple[float, float], *, by_rows: bool = False) -> tuple[fl
     by_rows : bool
         True if the height depends on rows of text, not on the width.
     """
-    asked = paper()
-    if asked is None:
+    request = paper()
+    if request is None:
         return natural
     width, height = natural
-    followed = _SHRUNK * height if by_rows else height * asked.width / width
-    return asked.width, asked.height or max(followed, _LEAST_HEIGHT)
+    followed = _SHRUNK * height if by_rows else height * request.width / width
+    return request.width, request.height or max(followed, _LEAST_HEIGHT)
 
 
 def wrapped(label: str, inches: float) -> str:
@@ -193,8 +193,8 @@ def wrapped(label: str, inches: float) -> str:
 
 def has_own_height() -> bool:
     """Return True if the height of figures depends on their content."""
-    asked = paper()
-    return asked is None or asked.height is None
+    request = paper()
+    return request is None or request.height is None
 
 
 def style_ticks(ax: DrawingValue) -> None:
@@ -257,10 +257,10 @@ def _best_columns(n: int) -> int:
     return min(range(3, 7), key=lambda columns: (-n % columns, abs(columns - math.sqrt(1.2 * n))))
 
 
-def _most_columns(wanted: int) -> int:
+def _most_columns(expected: int) -> int:
     """Return the number of columns that fit; in print, panels have at least half the width."""
-    asked = paper()
-    return wanted if asked is None else max(1, min(wanted, int((asked.width - 0.4) / (0.5 * PANEL[0]))))
+    request = paper()
+    return expected if request is None else max(1, min(expected, int((request.width - 0.4) / (0.5 * PANEL[0]))))
 
 
 def legend_above(figure: Figure, handles: Sequence[Line2D], title: str | None, *, is_long: bool) -> None:
@@ -325,10 +325,10 @@ def families_for(text: Iterable[str], size: float) -> FontProperties:
     missing -= get_font(findfont(font)).get_charmap().keys()
     families = list(font.get_family())
     for entry in fontManager.ttflist if missing else ():
-        found = missing & get_font(entry.fname).get_charmap().keys()
-        if found and not entry.name.startswith("Last Resort"):
+        result = missing & get_font(entry.fname).get_charmap().keys()
+        if result and not entry.name.startswith("Last Resort"):
             families.append(entry.name)
-            missing -= found
+            missing -= result
     font.set_family(families)
     return font
 

@@ -189,18 +189,18 @@ def _beside(names: Sequence[str]) -> float:
 
 def _room(rows: Sequence[str], n_scales: int) -> float:
     """Return the inches of width for all cells in print."""
-    asked = paper()
-    return 0.0 if asked is None else max(asked.width - _beside(rows) - 0.3 - n_scales * _SCALE, 0.3 * asked.width)
+    request = paper()
+    return 0.0 if request is None else max(request.width - _beside(rows) - 0.3 - n_scales * _SCALE, 0.3 * request.width)
 
 
 def _own_axes(rows: Sequence[str], columns: Sequence[str], n_scales: int) -> Axes:
     """Return an Axes for square cells, with room for names, labels and colour bars."""
-    asked, cell = paper(), float(np.clip(_WIDEST / max(len(rows), len(columns)), *_CELL))
-    if asked is None:
+    request, cell = paper(), float(np.clip(_WIDEST / max(len(rows), len(columns)), *_CELL))
+    if request is None:
         size = (cell * len(columns) + _beside(rows) + 2.2, max(cell * len(rows) + _beside(columns) + 0.8, 2.8))
     else:
         cell = min(max(_room(rows, n_scales) / len(columns), 0.22), 0.7)
-        size = (asked.width, max(cell * len(rows) + _beside(columns) + 0.45, 1.5))
+        size = (request.width, max(cell * len(rows) + _beside(columns) + 0.45, 1.5))
     return new_axes(size)
 
 
@@ -455,8 +455,8 @@ def by_condition(
     """
     systems = _systems(results, partition)
     pooled = systems[0].pooled
-    wanted = metric or ("cllr" if pooled.kind == "classes" else "eer")
-    chosen = key_among(_known(pooled), wanted, "these results")
+    expected = metric or ("cllr" if pooled.kind == "classes" else "eer")
+    chosen = key_among(_known(pooled), expected, "these results")
     parts = [one.partitions[partition] for one in systems]
     labels, equal = ["pooled", *(one.name for one in parts[0].conditions)], _equalized(systems[0], parts[0])
     labels += ["equalized"] if equal else []
@@ -470,7 +470,7 @@ def by_condition(
         canvas.ax.axvline(one.pooled.value(chosen), **{**REFERENCE, "color": mark.color})
         each = [one.pooled, *(condition.found for condition in part.conditions)]
         each += [same.found for same in _equalized(one, part)]
-        rows.append([None if found is None else _with_ends(found, chosen) for found in each])
+        rows.append([None if output is None else _with_ends(output, chosen) for output in each])
     canvas.draw_rows(rows, spread)
     canvas.name_rows(labels)
     words = pooled.words(chosen)
@@ -482,8 +482,8 @@ def by_condition(
 
 def _with_ends(one: OneSystem, metric: MetricKey) -> Interval:
     """Return a metric of an evaluation with the ends of its interval, if it has one."""
-    found = shown_interval(one, metric)
-    ends = (None, None) if found is None else (found.low, found.high)
+    result = shown_interval(one, metric)
+    ends = (None, None) if result is None else (result.low, result.high)
     return one.value(metric), *ends
 
 
@@ -536,19 +536,19 @@ def condition_map(
     """
     systems = _systems(results, partition)
     pooled = systems[0].pooled
-    wanted = [metrics] if isinstance(metrics, str) else list(metrics or _default_metrics(systems))
-    chosen = [key_among(_known(pooled), one, "these results", "metrics") for one in wanted]
+    expected = [metrics] if isinstance(metrics, str) else list(metrics or _default_metrics(systems))
+    chosen = [key_among(_known(pooled), one, "these results", "metrics") for one in expected]
     if len(systems) > 1 and len(chosen) != 1:
         raise InputError(f"metrics: {len(chosen)} metrics of {len(systems)} systems. Use one metric or one system.")
     several = len(systems) > 1
     columns = [str(one.pooled.name) for one in systems] if several else [_heading(one, pooled) for one in chosen]
     parts = [one.partitions[partition] for one in systems]
     rows = ["pooled", *(condition.name for condition in parts[0].conditions)]
-    found = [
+    items = [
         [one.pooled, *(condition.found for condition in part.conditions)]
         for one, part in zip(systems, parts, strict=True)
     ]
-    cells = [(one, chosen[0]) for one in found] if several else [(found[0], one) for one in chosen]
+    cells = [(one, chosen[0]) for one in items] if several else [(items[0], one) for one in chosen]
     values = np.array([[np.nan if (one := c[k]) is None else one.value(f) for c, f in cells] for k in range(len(rows))])
     tops = [largest(values if several else values[:, k], 1.0) for k in range(len(columns))]
     grid = CellGrid(rows, columns, ax, n_scales=int(several))
@@ -643,21 +643,21 @@ def zoo(result: Menagerie | Sequence[Menagerie], ax: Axes | None = None, **line_
     >>> sorted(text.get_text() for text in ax.texts)
     ['chameleons: 0', 'doves: 1', 'phantoms: 0', 'worms: 1']
     """
-    given = [result] if isinstance(result, Menagerie) else list(result)
-    for one in given:
+    value = [result] if isinstance(result, Menagerie) else list(result)
+    for one in value:
         if not isinstance(one, Menagerie):
             raise InputError(f"result: expected Menageries, got {type(one).__name__}. `menagerie(...)` makes one.")
-    if not given:
+    if not value:
         raise InputError("result: no system to draw.")
     dots: Style = {"linestyle": "none", "marker": "o", "markersize": 4, "alpha": 0.6, "markeredgewidth": 0}
-    canvas = Canvas([one.name for one in given], ax, line_kw, size=_SIZE, dots=dots)
-    for mark, one in zip(canvas.marks, given, strict=True):
+    canvas = Canvas([one.name for one in value], ax, line_kw, size=_SIZE, dots=dots)
+    for mark, one in zip(canvas.marks, value, strict=True):
         canvas.ax.plot(one.tar_mean, one.non_mean, **mark.main)
-    if len(given) <= _MOST_WITH_BOXES:
-        for mark, one in zip(canvas.marks, given, strict=True):
-            _corners(canvas, mark.color, one, is_alone=len(given) == 1)
+    if len(value) <= _MOST_WITH_BOXES:
+        for mark, one in zip(canvas.marks, value, strict=True):
+            _corners(canvas, mark.color, one, is_alone=len(value) == 1)
         canvas.explain("quartiles", **_LIMIT)
-    noun = given[0].noun
+    noun = value[0].noun
     return canvas.finish(f"Mean target score of each {noun}", f"Mean non-target score of each {noun}")
 
 

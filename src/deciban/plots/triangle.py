@@ -111,9 +111,9 @@ def simplex(
             f"three groups of classes ({either('evaluate_groups', '--group')})."
         )
     known = _validate_classes.names(classes, 3)
-    given = known or tuple(f"class {k}" for k in range(3))
-    named = readable(given, width=NAME_WIDTH)
-    canvas = Canvas(["trials"] if label is None else given, ax, line_kw, size=_SIZE, dots=_DOTS)
+    value = known or tuple(f"class {k}" for k in range(3))
+    named = readable(value, width=NAME_WIDTH)
+    canvas = Canvas(["trials"] if label is None else value, ax, line_kw, size=_SIZE, dots=_DOTS)
     _frame(canvas, named)
     _regions(canvas, application, _action_names(actions, application.n_actions, named))
     if loglik is not None:
@@ -203,7 +203,7 @@ def _place(probabilities: FloatArray) -> FloatArray:
     return places
 
 
-def _frame(canvas: Canvas, named: Sequence[str]) -> None:
+def _frame(canvas: Canvas, lines: Sequence[str]) -> None:
     """Draw the triangle with a scale for each class in its colour."""
     ax = canvas.ax
     ax.set_axis_off()
@@ -211,7 +211,7 @@ def _frame(canvas: Canvas, named: Sequence[str]) -> None:
     canvas.equalize((_LIMITS[1][1] - _LIMITS[1][0]) / (_LIMITS[0][1] - _LIMITS[0][0]))
     ax.add_patch(Polygon(_CORNERS, fill=False, edgecolor="0.3", linewidth=1.2, zorder=4, clip_on=False))
     unit, middle = np.eye(3), _CORNERS.mean(axis=0)
-    fonts = families_for(named, letters(_NAME_SIZE))
+    fonts = families_for(lines, letters(_NAME_SIZE))
     for k, color in enumerate(system_colors(3)):
         following, last = unit[(k + 1) % 3], unit[(k + 2) % 3]
         outward = middle - _CORNERS[(k + 2) % 3]
@@ -219,7 +219,7 @@ def _frame(canvas: Canvas, named: Sequence[str]) -> None:
             ends = np.array([value * unit[k] + (1 - value) * other for other in (following, last)])
             ax.plot(*_place(ends), color="0.6", linewidth=0.5, zorder=1.5, gid="scale")
             _outside(ax, _place(ends[:1])[:, 0], outward, f"{value:g}", 4, color=color, fontsize=letters(7.0))
-        _outside(ax, _CORNERS[k], _CORNERS[k] - middle, named[k], 9, color=color, fontproperties=fonts, weight="bold")
+        _outside(ax, _CORNERS[k], _CORNERS[k] - middle, lines[k], 9, color=color, fontproperties=fonts, weight="bold")
 
 
 def _outside(ax: Axes, at: FloatArray, outward: FloatArray, text: str, distance: float, **style: DrawingValue) -> None:
@@ -286,10 +286,10 @@ def _centroid(polygon: FloatArray) -> FloatArray:
     return centre
 
 
-def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, known: tuple[str, ...] | None) -> None:
+def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, lines: tuple[str, ...] | None) -> None:
     """Draw a dot for each trial, with small classes on top of large ones."""
     n_trials = len(probabilities)
-    truth = np.zeros(n_trials, np.int64) if label is None else _validate_classes.label(label, n_trials, 3, known)
+    truth = np.zeros(n_trials, np.int64) if label is None else _validate_classes.label(label, n_trials, 3, lines)
     opacity = float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9))  # many dots need transparency
     dots: Style = {"clip_on": False, "alpha": opacity, "rasterized": n_trials > _MANY}
     sizes = np.bincount(truth, minlength=len(canvas.marks))
@@ -303,10 +303,10 @@ def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, 
             canvas.ax.plot([], [], **{**style, **seen})  # a visible legend entry
 
 
-def _action_names(actions: Sequence[str] | None, n_actions: int, named: Sequence[str]) -> list[str]:
+def _action_names(actions: Sequence[str] | None, n_actions: int, lines: Sequence[str]) -> list[str]:
     """Return the names of the actions: the given names, those of the classes, or numbers."""
     if actions is None:
-        return list(named) if n_actions == len(named) else [f"action {k}" for k in range(n_actions)]
+        return list(lines) if n_actions == len(lines) else [f"action {k}" for k in range(n_actions)]
     if isinstance(actions, str) or len(actions) != n_actions:
         raise InputError(f"actions: {len(actions)} names for {n_actions} actions. Give one name per row of the costs.")
     return readable(actions, width=NAME_WIDTH)

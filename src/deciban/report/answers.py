@@ -212,24 +212,24 @@ def _by_cost(one: OneSystem, costs: Sequence[tuple[str, float]], metric: str) ->
 
 def _misleading(one: Evaluation) -> tuple[str, ...]:
     """Return sentences on priors at which decisions help, and on strong evidence for the wrong class."""
-    helps, said = one.curves.act_error < 1.0, list[str]()
+    helps, messages = one.curves.act_error < 1.0, list[str]()
     if helps.any():
         first, last = np.flatnonzero(helps)[[0, -1]]
         low, high = (prior_name(one.curves.prior_log_odds[at]) for at in (first, last))
         where = f"at priors near {low}" if low == high else f"at priors from {low} to {high}"
         gaps = "" if helps[first : last + 1].all() else ", with gaps"
-        said.append(f"On these trials, decisions cost less than ignoring the scores {where}{gaps}.")
-    said += [
-        f"A likelihood ratio of more than {_STRONG:g} favours the wrong class in {amount(found.n_tar)} of "
-        f"{amount(one.n_tar)} targets and {amount(found.n_non)} of {amount(one.n_non)} non-targets."
-        for found in one.misleading
-        if found.factor == _STRONG
+        messages.append(f"On these trials, decisions cost less than ignoring the scores {where}{gaps}.")
+    messages += [
+        f"A likelihood ratio of more than {_STRONG:g} favours the wrong class in {amount(result.n_tar)} of "
+        f"{amount(one.n_tar)} targets and {amount(result.n_non)} of {amount(one.n_non)} non-targets."
+        for result in one.misleading
+        if result.factor == _STRONG
     ]
-    return tuple(said)
+    return tuple(messages)
 
 
 def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
-    found, unknown = one.calibration, math.isnan(one.min_cllr)
+    result, unknown = one.calibration, math.isnan(one.min_cllr)
     leaning, now = ("", "") if unknown or not (own := _favoured(one)) else (own, " before calibration")
     rate = sure(percent(one.error_rate), one, "error_rate")
     by_chance = one.default_error_rate * (1.0 - one.default_error_rate)
@@ -241,9 +241,9 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
         "n_rarest": float(one.counts.min()),
         "are_too_few": float(np.median(one.counts)) < FEW_ERRORS,
         "reference": one.reference,
-        "scale": None if unknown or not found.scale > 0.0 else found.scale,
-        "mended": found.minimum,
-        "is_far_off": bool(leaning) and found.offset_loss > found.scale_loss,
+        "scale": None if unknown or not result.scale > 0.0 else result.scale,
+        "mended": result.minimum,
+        "is_far_off": bool(leaning) and result.offset_loss > result.scale_loss,
         "leaning": leaning,
         "errors": (f"{rate} of decisions are wrong{now}; without scores, {percent(one.default_error_rate)} would be.",),
         "is_reversed": one.error_rate > one.default_error_rate + _BEYOND_CHANCE * error_by_chance,
@@ -258,33 +258,33 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
 
 def _favoured(one: ClassEvaluation) -> str:
     """Return the class that scores favour most, if offsets alone would reduce the calibration loss noticeably."""
-    found = one.calibration
-    if not (found.loss > 0.0 and found.scale > 0.0) or found.offset_loss < 0.1 * found.loss:
+    result = one.calibration
+    if not (result.loss > 0.0 and result.scale > 0.0) or result.offset_loss < 0.1 * result.loss:
         return ""
-    shift = -float(found.offset[least := int(np.argmin(found.offset))]) / found.scale
+    shift = -float(result.offset[least := int(np.argmin(result.offset))]) / result.scale
     return f"favour class {one.classes[least]!r}, by {number(shift, 1)} nats" if shift >= 0.1 else ""
 
 
 def _confused(one: ClassEvaluation) -> tuple[str, ...]:
     """Return sentences on the classes with the highest error rates, and on the most frequent confusion."""
     rates = [(rate, name) for rate, name in zip(one.class_error_rates.tolist(), one.classes, strict=True) if rate > 0]
-    said = []
+    items = []
     if rates:
         worst = sorted(rates, key=lambda pair: -pair[0])[:_SHOWN]
         named = ", ".join(f"{name} ({sure(percent(rate), one, ('class_error_rates', name))})" for rate, name in worst)
-        said.append(f"Highest error rates: {named}.")
+        items.append(f"Highest error rates: {named}.")
     for name, other, n, share in one.frequent_confusions(1):
-        said.append(f"Most frequent confusion: {name} decided as {other} ({count(n)}, {percent(share)} of the class).")
-    return tuple(said)
+        items.append(f"Most frequent confusion: {name} decided as {other} ({count(n)}, {percent(share)} of the class).")
+    return tuple(items)
 
 
 def _scarce_classes(one: ClassEvaluation) -> tuple[str, ...]:
     few = [name for name, n in zip(one.classes, one.counts.tolist(), strict=True) if n < FEW_ERRORS]
-    n_errors, said = float(one.confusion.sum() - np.trace(one.confusion)), list[str]()
+    n_errors, messages = float(one.confusion.sum() - np.trace(one.confusion)), list[str]()
     if few:
-        said.append(f"There are fewer than {FEW_ERRORS} segments of {some_of(few)}.")
+        messages.append(f"There are fewer than {FEW_ERRORS} segments of {some_of(few)}.")
     if n_errors < FEW_ERRORS:
-        said.append(f"There are {count(n_errors)} errors, fewer than {FEW_ERRORS}: the error rate is rough.")
+        messages.append(f"There are {count(n_errors)} errors, fewer than {FEW_ERRORS}: the error rate is rough.")
     errors = one.confusion.sum(axis=1) - np.diagonal(one.confusion)
     rough = [
         f"{name} ({count(n)})"
@@ -292,13 +292,13 @@ def _scarce_classes(one: ClassEvaluation) -> tuple[str, ...]:
         if n < FEW_ERRORS <= n_errors
     ]
     if rough:
-        said.append(f"There are fewer than {FEW_ERRORS} errors of {some_of(rough)}: their error rates are rough.")
-    return tuple(said)
+        messages.append(f"There are fewer than {FEW_ERRORS} errors of {some_of(rough)}: their error rates are rough.")
+    return tuple(messages)
 
 
 def _width(one: OneSystem, metric: MetricKey) -> float:
-    found, value = shown_interval(one, metric), getattr(one, str(metric))
-    return math.nan if found is None or not value > 0.0 else (found.high - found.low) / value
+    result, value = shown_interval(one, metric), getattr(one, str(metric))
+    return math.nan if result is None or not value > 0.0 else (result.high - result.low) / value
 
 
 Mood: TypeAlias = Literal["good", "fair", "bad", "unknown"]
@@ -442,17 +442,21 @@ def _is_chance(facts: SystemFacts) -> bool:
 
 def _how(facts: SystemFacts) -> tuple[str, ...]:
     """Return sentences on the kind of miscalibration; empty for reversed scores."""
-    said, scores = list[str](), "llrs" if facts.n_classes == 2 else "log-likelihoods"
+    messages, scores = list[str](), "llrs" if facts.n_classes == 2 else "log-likelihoods"
     if facts.is_reversed:
         return ()
     scale = facts.scale or 1.0
     if off := _off_scale(scale):
-        said.append(f"{'Over' if scale < 1.0 else 'Under'}confident: its {scores} are {off} (best scale {scale:.2g}).")
+        messages.append(
+            f"{'Over' if scale < 1.0 else 'Under'}confident: its {scores} are {off} (best scale {scale:.2g})."
+        )
     if facts.leaning:
-        said.append(f"Its {scores} {facts.leaning}.")
-    if not said and facts.scale is not None:
-        said.append("A scale and an offset would not correct this: see the plot of the normalized Bayes error rate.")
-    return tuple(said)
+        messages.append(f"Its {scores} {facts.leaning}.")
+    if not messages and facts.scale is not None:
+        messages.append(
+            "A scale and an offset would not correct this: see the plot of the normalized Bayes error rate."
+        )
+    return tuple(messages)
 
 
 def _off_scale(scale: float) -> str:
@@ -482,21 +486,21 @@ def fails(facts: SystemFacts) -> Answer:
 
 def enough(facts: SystemFacts) -> Answer:
     """Answer whether there are enough errors and units for reliable metrics."""
-    said, is_wide = list(facts.scarce), facts.width > _ROUGH
+    messages, is_wide = list(facts.scarce), facts.width > _ROUGH
     if facts.n_units is None:
-        said.append("The speakers or other units of the trials are unknown, so no metric has an interval.")
+        messages.append("The speakers or other units of the trials are unknown, so no metric has an interval.")
         if facts.are_too_few:
-            return Answer(ENOUGH, "no", "bad", tuple(said))
-        return Answer(ENOUGH, "unknown", "unknown" if not facts.scarce else "fair", tuple(said))
+            return Answer(ENOUGH, "no", "bad", tuple(messages))
+        return Answer(ENOUGH, "unknown", "unknown" if not facts.scarce else "fair", tuple(messages))
     units = counted(facts.n_units, facts.noun)
     if facts.n_units < FEW_UNITS:
-        said.append(f"Intervals rest on {units}, fewer than {FEW_UNITS}: they are rough.")
-        return Answer(ENOUGH, "no", "bad", tuple(said))
+        messages.append(f"Intervals rest on {units}, fewer than {FEW_UNITS}: they are rough.")
+        return Answer(ENOUGH, "no", "bad", tuple(messages))
     wide = f", and the interval of the {facts.main_metric} is wide" if is_wide else ""
-    said.append(f"Intervals rest on {units}{wide}.")
+    messages.append(f"Intervals rest on {units}{wide}.")
     if is_wide or facts.scarce:
-        return Answer(ENOUGH, "not for all metrics", "fair", tuple(said))
-    return Answer(ENOUGH, "yes", "good", tuple(said))
+        return Answer(ENOUGH, "not for all metrics", "fair", tuple(messages))
+    return Answer(ENOUGH, "yes", "good", tuple(messages))
 
 
 def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:

@@ -207,14 +207,14 @@ def forest_of(systems: Sequence[Any]) -> dict[str, list[list[float | None]]]:
     [[0.0, None, None]]
     """
 
-    def found(one: Any, name: str) -> list[float | None]:
+    def result(one: Any, name: str) -> list[float | None]:
         is_cost = name.endswith("_dcf")
         value = getattr(one.operating_points[0] if is_cost else one, name)
         interval = shown_interval(one, (name, 0) if is_cost else name)
         ends = (None, None) if interval is None else (interval.low, interval.high)
         return [None if x is None or not math.isfinite(x) else float(f"{x:.7g}") for x in (value, *ends)]
 
-    return {name: [found(one, name) for one in systems] for name in _RANKED[systems[0].kind]}
+    return {name: [result(one, name) for one in systems] for name in _RANKED[systems[0].kind]}
 
 
 def charts_of(texts: dict[str, Sequence[str]], charts: dict[str, tuple[str, str]] = CHARTS) -> list[dict[str, str]]:
@@ -273,13 +273,13 @@ def with_navigation(text: str) -> str:
     '<nav aria-label="Sections"><ul><li hidden><a href="#a">A</a>'
     """
     start = text.index("<!-- nav -->")
-    found = _SECTION.findall(text, start)
+    result = _SECTION.findall(text, start)
     if 'data-region="answer"' in text:
-        found.insert(0, ("answer", "", "", "Answer"))
+        result.insert(0, ("answer", "", "", "Answer"))
     links = "".join(
         f'<li{" hidden" if "hidden" in more.split() else ""}><a href="#{place}">'
         f"{short or re.sub('<[^>]+>', '', title)}</a></li>"
-        for place, more, short, title in found
+        for place, more, short, title in result
     )
     return text[:start] + f'<nav aria-label="Sections"><ul>{links}</ul></nav>' + text[start + len("<!-- nav -->") :]
 
@@ -328,7 +328,7 @@ def linked(text: str, link: str | None, headings: Sequence[str], row: Sequence[s
     if link is None or f"{{{headings[at]}}}" not in link:
         return escape(text)
     values = dict(zip(headings, map(str, row), strict=False))
-    address = _FIELD.sub(lambda found: quote(values[found[1]], safe=""), link)
+    address = _FIELD.sub(lambda result: quote(values[result[1]], safe=""), link)
     return Markup('<a href="{}">{}</a>').format(address, text)
 
 
@@ -402,14 +402,14 @@ def about_differences(comparison: Comparison) -> str:
     return f"{caption_of(comparison)}. Differences are the first system minus the second."
 
 
-def differences_of(found: Comparison | None) -> list[Section]:
+def differences_of(comparison: Comparison | None) -> list[Section]:
     """Return the section on differences; empty if there is no comparison."""
-    if found is None:
+    if comparison is None:
         return []
-    found = (found if len(found.systems) <= _MOST_IN_TABLE else against_first(found)).meaningful
-    n_left = 1 if len(found.pairs) == 1 else 3
-    about, sentences = about_differences(found), sentences_of(found)
-    headings, rows = tuple(headings_of(found)), tuple(map(tuple, rows_of(found)))
+    comparison = (comparison if len(comparison.systems) <= _MOST_IN_TABLE else against_first(comparison)).meaningful
+    n_left = 1 if len(comparison.pairs) == 1 else 3
+    about, sentences = about_differences(comparison), sentences_of(comparison)
+    headings, rows = tuple(headings_of(comparison)), tuple(map(tuple, rows_of(comparison)))
     table = PageTable(headings, rows, n_left, caption=about, sentences=sentences)
     return [Section("Differences between systems", [table], "Differences")]
 
@@ -462,36 +462,36 @@ def sections_of(results: Results[Any]) -> list[Section]:
     if not results.conditions:
         return []
     first, several = results.conditions[0], len(results.conditions) > 1
-    found = []
+    sections = []
     for k, part in enumerate(first.partitions):
         tables = tuple(_table(one, one.partitions[k], one.pooled.name if several else "") for one in results.conditions)
         short = part.title.partition("+")[0]
-        found.append(Section(f"By {part.heading}", tables, f"By {short}" if short != part.heading else ""))
+        sections.append(Section(f"By {part.heading}", tables, f"By {short}" if short != part.heading else ""))
     shown = [part.title for part in first.partitions]
     for equal in first.equalized:
         if equal.title not in shown:
             alone = ByConditions(equal.title, equal.columns, ())
             tables = tuple(_table(one, alone, one.pooled.name if several else "") for one in results.conditions)
-            found.append(Section(f"Equalized over {equal.title}", tables))
-    return found
+            sections.append(Section(f"Equalized over {equal.title}", tables))
+    return sections
 
 
 def _table(one: SystemConditions, part: ByConditions, name: str) -> PageTable:
     """Return a table of the metrics of a system: for all trials, by condition, and with equal weight of conditions."""
     names = [x for x in metrics_in_words(one.pooled) if x not in _OWN_COUNTS and not x.endswith(CORRECTED)]
 
-    def metrics(found: OneSystem) -> list[str]:
-        known = metrics_in_words(found)
+    def metrics(evaluation: OneSystem) -> list[str]:
+        known = metrics_in_words(evaluation)
         return [known.get(name, MISSING) for name in names]
 
-    found = condition_table(condition_rows(one, part, "no value"), part, names, metrics, write_count=count)
+    evaluation = condition_table(condition_rows(one, part, "no value"), part, names, metrics, write_count=count)
     known = one.pooled.uncertainty
     sentences = [f"{typeset_words(line)}." for line in part.without_metrics]
     sentences += [f"Equalized: {same.rule}." for same in one.equalized if same.title == part.title]
     sentences += [
         f"{typeset_words(line)}." for line in significant_differences(part, LEVEL if known is None else known.level)
     ]
-    return PageTable(found.headings, found.rows, found.n_left, name=name, sentences=sentences)
+    return PageTable(evaluation.headings, evaluation.rows, evaluation.n_left, name=name, sentences=sentences)
 
 
 def typeset_words(line: str) -> str:

@@ -283,7 +283,7 @@ def write_report(
         trained_model(loaded, chosen.kind)
     _refuse_what_fusions_take(request, model)
     of_training = {"train_key": request.train_key, "train_quality": request.train_quality, "select": request.select}
-    if not request.train and (name := next((name for name, given in of_training.items() if given), None)):
+    if not request.train and (name := next((name for name, value in of_training.items() if value), None)):
         raise InputError(f"{name}: needs training scores. Name them ({option(train=...)}), or leave it out.")
     has_train = isinstance(request.train, str) or bool(request.train)
     own = chosen.lenient() if has_train else chosen
@@ -354,8 +354,8 @@ def _require_short_list(options: Options) -> None:
 def _refuse_what_fusions_take(request: ReportRequest, model: ScoreModel | None) -> None:
     if model is not None and model.is_fusion and model.scores_kind == "two-class":
         return
-    given = {"select": request.select, "quality": request.quality is not None or request.train_quality is not None}
-    for name in (name for name, is_given in given.items() if is_given):
+    entries = {"select": request.select, "quality": request.quality is not None or request.train_quality is not None}
+    for name in (name for name, is_given in entries.items() if is_given):
         raise InputError(f"{name}: is for two-class fusions. Name one ({option(model=...)}), or leave it out.")
 
 
@@ -369,7 +369,7 @@ def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[
 
 
 def _with_worth(
-    page: Page, model: ScoreModel, of: Sequence[ModelEvaluation], held: HoldOut | None, progress: Progress | None
+    page: Page, model: ScoreModel, of: Sequence[ModelEvaluation], out: HoldOut | None, progress: Progress | None
 ) -> Page:
     """Return a page with the contribution of each system to a fusion, and with the selection of systems."""
     from deciban.workflows.model_files import selected  # loads all of training
@@ -377,7 +377,7 @@ def _with_worth(
 
     (test, every), say = (Compared(*one.trials) for one in of), progress or (lambda _words: None)
     metrics = rows_of_model(model, every, test, say)
-    selection = None if held is None else selected(every.source, model, held, every.options, say)
+    selection = None if out is None else selected(every.source, model, out, every.options, say)
     return replace(page, metrics=metrics, selection=selection)
 
 
@@ -469,11 +469,11 @@ def render_page(page: Page) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _as_results(given: object, name: str) -> Results[Any]:
+def _as_results(value: object, name: str) -> Results[Any]:
     """Return arguments as Results."""
-    if isinstance(given, Results):
-        return given
-    systems = tuple(given) if isinstance(given, list | tuple) else (given,)
+    if isinstance(value, Results):
+        return value
+    systems = tuple(value) if isinstance(value, list | tuple) else (value,)
     for one in systems:
         if not hasattr(one, "kind") or not hasattr(one, "to_dict") or not hasattr(one, "notes"):
             raise InputError(

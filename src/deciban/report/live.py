@@ -80,12 +80,12 @@ def _on_grid(steps: ErrorSteps) -> ErrorSteps:
 
 
 def _steps(steps: ErrorSteps) -> dict[str, Any]:
-    found: dict[str, Any] = {"n_miss": steps.n_miss[0].item(), "n_fa": steps.n_fa[0].item()}
-    found |= {"misses": _changes(steps.n_miss), "false_alarms": _changes(steps.n_fa)}
+    entries: dict[str, Any] = {"n_miss": steps.n_miss[0].item(), "n_fa": steps.n_fa[0].item()}
+    entries |= {"misses": _changes(steps.n_miss), "false_alarms": _changes(steps.n_fa)}
     if steps.is_exact:
         places = np.floor(steps.thresholds / UNIT).astype(np.int64)
-        return {**found, "places": np.diff(places, prepend=0).tolist()}
-    return {**found, "first": float(steps.thresholds[0]), "width": float(steps.thresholds[1] - steps.thresholds[0])}
+        return {**entries, "places": np.diff(places, prepend=0).tolist()}
+    return {**entries, "first": float(steps.thresholds[0]), "width": float(steps.thresholds[1] - steps.thresholds[0])}
 
 
 def _changes(counts: AnyArray) -> list[Any]:
@@ -143,7 +143,7 @@ def fitted(
     rows = list[tuple[dict[str, Any], list[Any]]]()
     for k, part in enumerate(results.conditions[0].partitions if results.conditions else ()):
         for same in zip(*(one.partitions[k].conditions for one in results.conditions), strict=True):
-            found = [one.found for one in same]
+            items = [one.found for one in same]
             reasons = [one.why_none if one.found is None else why_none(one.found) for one in same]
             row = {
                 "name": same[0].name,
@@ -151,17 +151,17 @@ def fitted(
                 "trials": dict(same[0].trials),
                 "where": _where(same[0], part.title, part.columns),
                 "why_none": next(filter(None, reasons), ""),
-                "figures": {name: [finite(getattr(one, name, None)) for one in found] for name in metrics},
+                "figures": {name: [finite(getattr(one, name, None)) for one in items] for name in metrics},
                 "set": None,
             }
-            rows.append((row, found))
+            rows.append((row, items))
     if not rows:
         return None
     shown = sorted((one for one in rows if not one[0]["why_none"]), key=lambda one: -sum(one[0]["trials"].values()))
     left = room - len(as_script_data([row for row, _ in rows]))
     sets, detail = list[dict[str, Any]](), details[0]
     for detail in details:
-        sets = _fitting([found for _, found in shown], numbers, detail, left)
+        sets = _fitting([items for _, items in shown], numbers, detail, left)
         if len(sets) == len(shown):
             break
     for k, (row, _) in enumerate(shown[: len(sets)]):
@@ -178,11 +178,11 @@ def _fitting(
     """Return the numbers of the first conditions, as many as fit."""
     sets = list[dict[str, Any]]()
     for systems in conditions:
-        made = numbers(systems, detail)
-        room -= len(as_script_data(made))
+        result = numbers(systems, detail)
+        room -= len(as_script_data(result))
         if room < 0:
             break
-        sets.append({"systems": made})
+        sets.append({"systems": result})
     return sets
 
 
@@ -209,13 +209,13 @@ def finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else value
 
 
-def pair_data(results: Results[Any], found: Comparison | None) -> dict[str, Any] | None:
+def pair_data(results: Results[Any], comparison: Comparison | None) -> dict[str, Any] | None:
     """Return paired differences of every two systems; None if units are unknown or there is only one system.
 
     Parameters
     ----------
     results : Results
-    found : Comparison or None
+    comparison : Comparison or None
 
     Returns
     -------
@@ -234,12 +234,12 @@ def pair_data(results: Results[Any], found: Comparison | None) -> dict[str, Any]
     >>> found["pairs"][0]["of"], found["pairs"][0]["rows"][0][:3]
     ([0, 1], ['EER (ROCCH) in %', '0.00', '20.00'])
     """
-    if len(results.systems) < 2 or found is None:
+    if len(results.systems) < 2 or comparison is None:
         return None
-    places = {one.name: k for k, one in enumerate(found.systems)}
+    places = {one.name: k for k, one in enumerate(comparison.systems)}
     return {
-        "caption": about_differences(found),
-        "pairs": [_pair(one, [places[name] for name in one.names]) for one in found.pairs],
+        "caption": about_differences(comparison),
+        "pairs": [_pair(one, [places[name] for name in one.names]) for one in comparison.pairs],
     }
 
 
@@ -289,11 +289,11 @@ def posterior_data(one: Evaluation, *, has_band: bool) -> dict[str, Any]:
     (0.5, 40, None)
     """
     curve, band = one.curves.reliability, consistency_of(one) if has_band else None
-    found = {"prior": curve.prior[0], "happened": short(curve.happened, 4), "failed": short(curve.failed, 4)}
+    entries = {"prior": curve.prior[0], "happened": short(curve.happened, 4), "failed": short(curve.failed, 4)}
     if band is None:
-        return {**found, "band": None}
+        return {**entries, "band": None}
     ends = {"x": short(band.posterior, 4), "low": short(band.low, 4), "high": short(band.high, 4)}
-    return {**found, "band": {**ends, "noun": band.noun}}
+    return {**entries, "band": {**ends, "noun": band.noun}}
 
 
 FORM = 2
@@ -338,7 +338,7 @@ def live_data(page: Page, colors: Sequence[str], compared: Comparison | None = N
     grid = reduce(np.intersect1d, grids)
     is_few = len(systems) <= MOST_WITH_BANDS
     room = EXACT_ROOM // len(systems)
-    found = [system_data(one, color, grid, room, is_few=is_few) for one, color in zip(systems, colors, strict=True)]
+    items = [system_data(one, color, grid, room, is_few=is_few) for one, color in zip(systems, colors, strict=True)]
     levels = [one.uncertainty.level for one in systems if one.uncertainty is not None]
     return {
         "form": FORM,
@@ -349,7 +349,7 @@ def live_data(page: Page, colors: Sequence[str], compared: Comparison | None = N
         "level": levels[0] if levels else None,
         "nats": systems[0].axis == "nats",
         "eer": "EER" if page.spoofing is None else "EER (ROCCH)",  # a protocol has its own EER
-        "sets": [{"name": "", "systems": found}],
+        "sets": [{"name": "", "systems": items}],
         "figures": {name: [finite(getattr(one, name)) for one in systems] for name in ("eer", "min_cllr", "cllr")},
         "forest": forest_of(systems) if len(systems) > MOST_CARDS else None,
         "compared": pair_data(page.results, compared),
@@ -359,21 +359,21 @@ def live_data(page: Page, colors: Sequence[str], compared: Comparison | None = N
 def _priors(grid: FloatArray) -> list[float]:
     """Return the priors of the grid, without rounding errors of the log odds."""
     written = np.array([float(f"{p:.12g}") for p in expit(-np.abs(grid)).tolist()])
-    found: list[float] = np.where(grid <= 0.0, written, 1.0 - written).tolist()
-    return found
+    values: list[float] = np.where(grid <= 0.0, written, 1.0 - written).tolist()
+    return values
 
 
 def _points(systems: Sequence[Evaluation]) -> list[dict[str, Any]]:
     """Return named operating points: those of the evaluation, then those of two-class plans."""
-    found: dict[tuple[float, float, float], list[str]] = {}
+    entries: dict[tuple[float, float, float], list[str]] = {}
     for one in systems:
         for point in one.operating_points:
-            found.setdefault((point.p_target, point.c_miss, point.c_fa), ["this evaluation"])
+            entries.setdefault((point.p_target, point.c_miss, point.c_fa), ["this evaluation"])
     for name, plan in presets().items():
         for own in plan.points if plan.kind == "two-class" else ():
-            found.setdefault((own.p_target, own.c_miss, own.c_fa), []).append(name)
+            entries.setdefault((own.p_target, own.c_miss, own.c_fa), []).append(name)
     return [
-        {"p": p, "c_miss": c_miss, "c_fa": c_fa, "of": ", ".join(names)} for (p, c_miss, c_fa), names in found.items()
+        {"p": p, "c_miss": c_miss, "c_fa": c_fa, "of": ", ".join(names)} for (p, c_miss, c_fa), names in entries.items()
     ]
 
 
@@ -448,33 +448,33 @@ def short(values: FloatArray, digits: int = 5) -> list[float | None]:
 
 
 def _curves(one: Evaluation, grid: FloatArray, n_places: int, *, has_bands: bool, is_few: bool) -> dict[str, Any]:
-    curves, rates, found = one.curves, ndtr(np.linspace(-5.0, 5.0, n_places)), dict[str, Any]()
+    curves, rates, entries = one.curves, ndtr(np.linspace(-5.0, 5.0, n_places)), dict[str, Any]()
 
     def band(name: str, values: FloatArray, at: slice | IntArray = slice(None)) -> list[list[float | None]] | None:
         ends = band_of(one, name, values) if has_bands else None
         return None if ends is None else [short(end[at], 4) for end in ends]
 
     kept = _kept(curves.roc_p_fa, curves.roc_p_miss, rates)
-    found["det"] = {"x": short(curves.roc_p_fa[kept]), "y": short(curves.roc_p_miss[kept])}
+    entries["det"] = {"x": short(curves.roc_p_fa[kept]), "y": short(curves.roc_p_miss[kept])}
     kept = _kept(curves.hull_p_fa, curves.hull_p_miss, rates)
-    found["hull"] = {"x": short(curves.hull_p_fa[kept]), "y": short(curves.hull_p_miss[kept])}
+    entries["hull"] = {"x": short(curves.hull_p_fa[kept]), "y": short(curves.hull_p_miss[kept])}
     sides = hull_bands(one) if has_bands else None
     if sides is not None:
-        found["hull"]["band"] = [[short(end[kept], 4) for end in side] for side in sides]
+        entries["hull"]["band"] = [[short(end[kept], 4) for end in side] for side in sides]
     for name in ("act_error", "min_error"):
         ends = band_of(one, name, getattr(curves, name)) if has_bands else None
         if ends is not None:
-            found[name] = [short(np.interp(grid, curves.prior_log_odds, end), 4) for end in ends]
+            entries[name] = [short(np.interp(grid, curves.prior_log_odds, end), 4) for end in ends]
     some = _spread(len(curves.entropy_log_odds), n_places)
-    found["entropy"] = {"x": short(curves.entropy_log_odds[some])}
+    entries["entropy"] = {"x": short(curves.entropy_log_odds[some])}
     for name in ("act_cross_entropy", "min_cross_entropy"):
         values = getattr(curves, name)
-        found["entropy"] |= {name: short(values[some]), f"{name}_band": band(name, values, some)}
-    found["histogram"] = {"bins": short(curves.bins, 7)}
-    found["histogram"] |= {name: short(getattr(curves, name), 4) for name in ("tar_density", "non_density")}
+        entries["entropy"] |= {name: short(values[some]), f"{name}_band": band(name, values, some)}
+    entries["histogram"] = {"bins": short(curves.bins, 7)}
+    entries["histogram"] |= {name: short(getattr(curves, name), 4) for name in ("tar_density", "non_density")}
     level = slice(None, None, max(1, (len(curves.levels) - 1) // (n_places - 1)))
     n_miss, n_fa = (1.0 - curves.tar_above[level]) * one.n_tar, curves.non_above[level] * one.n_non
-    found["levels"] = {
+    entries["levels"] = {
         "x": short(curves.levels[level], 7),
         "n_miss": short(n_miss, 9) if one.is_weighted else np.rint(n_miss).astype(np.int64).tolist(),
         "n_fa": short(n_fa, 9) if one.is_weighted else np.rint(n_fa).astype(np.int64).tolist(),
@@ -482,10 +482,10 @@ def _curves(one: Evaluation, grid: FloatArray, n_places: int, *, has_bands: bool
         "non_band": band("non_above", curves.non_above, level),
     }
     blocks, block = curves.pav, _spread(len(curves.pav.llr), n_places)
-    found["pav"] = {name: short(getattr(blocks, name)[block], 7) for name in ("low", "high", "llr")}
-    found["pav"]["band"] = band("pav", np.clip(blocks.llr, -1e6, 1e6), block)
-    found["posteriors"] = posterior_data(one, has_band=is_few)
-    return found
+    entries["pav"] = {name: short(getattr(blocks, name)[block], 7) for name in ("low", "high", "llr")}
+    entries["pav"]["band"] = band("pav", np.clip(blocks.llr, -1e6, 1e6), block)
+    entries["posteriors"] = posterior_data(one, has_band=is_few)
+    return entries
 
 
 def _spread(n: int, most: int) -> IntArray:
@@ -564,13 +564,13 @@ def condition_data(
     )
     if known is None and not own:
         return None
-    found, has_bands = known or ({"rows": [], "sets": []}, True)
+    result, has_bands = known or ({"rows": [], "sets": []}, True)
     for row, systems in own:
         if systems is not None:
-            row["set"] = len(found["sets"])
-            found["sets"].append({"systems": systems})
-        found["rows"].append(row)
-    return {**found, "about": _WORDS["plain" if has_bands or not is_sure else "no_bands"]}
+            row["set"] = len(result["sets"])
+            result["sets"].append({"systems": systems})
+        result["rows"].append(row)
+    return {**result, "about": _WORDS["plain" if has_bands or not is_sure else "no_bands"]}
 
 
 def _other(

@@ -151,8 +151,8 @@ def class_condition_data(results: ClassResults, known: dict[str, Any], room: int
         ]
 
     n_systems = len(known["sets"][0]["systems"])
-    found = fitted(results, _METRICS, _STEPS if has_matrix else _STEPS[-2:], numbers, room)
-    return None if found is None else {**found[0], "kept": _some(len(kept), max(found[1], 0)).tolist()}
+    result = fitted(results, _METRICS, _STEPS if has_matrix else _STEPS[-2:], numbers, room)
+    return None if result is None else {**result[0], "kept": _some(len(kept), max(result[1], 0)).tolist()}
 
 
 def _some_points(n: int, n_curves: int) -> IntArray:
@@ -187,7 +187,7 @@ def _charts(one: ClassEvaluation, n_systems: int, *, has_matrix: bool) -> dict[s
         return {"rates": rates, "band": None if bands is None else [short(end[at], 3) for end in bands[0]]}
 
     known, band = curves.reliability, band_of(one, "c_avg", curves.c_avg)
-    found: dict[str, Any] = {
+    entries: dict[str, Any] = {
         "detectors": [detector(k) for k in range(len(losses.target))],
         "cllr": short(losses.cllr),
         "min_cllr": short(losses.min_cllr),
@@ -199,10 +199,10 @@ def _charts(one: ClassEvaluation, n_systems: int, *, has_matrix: bool) -> dict[s
         "subsets": None if one.subsets is None else _by_size(one.subsets, one.classes),
     }
     if has_matrix or n_systems * one.n_classes**2 * _OF_WEIGHT > _ROOM_OF_MATRICES:
-        return {"charts": found}
+        return {"charts": entries}
     pairs = one.pairwise
     lost = None if pairs is None else {x: [short(row, 3) for row in getattr(pairs, x)] for x in ("cllr", "min_cllr")}
-    return {"charts": found, "counts": one.counts.tolist(), "confusion": one.confusion.tolist(), "pairs": lost}
+    return {"charts": entries, "counts": one.counts.tolist(), "confusion": one.confusion.tolist(), "pairs": lost}
 
 
 def _by_size(costs: SubsetCosts, classes: Sequence[str]) -> dict[str, Any]:
@@ -246,18 +246,18 @@ def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
     """Return indices of as many priors as fit with their decisions, by the number of counts above 0."""
     decided = [one.decided for one in systems if one.decided is not None]
     for n in (len(PRIORS), 36, 24, 16, 12, 9, 6, 4, 3):
-        kept: IntArray = np.unique(np.linspace(0, len(PRIORS) - 1, n).round().astype(np.int64))
-        some = (one.by_first(k, kept) for one in decided for k in range(len(one.counts)))
+        indices: IntArray = np.unique(np.linspace(0, len(PRIORS) - 1, n).round().astype(np.int64))
+        some = (one.by_first(k, indices) for one in decided for k in range(len(one.counts)))
         size = sum(np.count_nonzero(one) * (_OF_COUNT if one.dtype.kind in "iu" else _OF_WEIGHT) for one in some)
         if size <= (_ROOM_OF_DECISIONS if n > _FEW else _MOST_ROOM):
             break
-    return kept
+    return indices
 
 
-def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
+def _system(one: ClassEvaluation, indices: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
     """Return decisions of a system at priors of the page, and results of pairs."""
     pairs, decided = one.pairwise, one.decided if has_decisions else None
-    briers = None if decided is None else [decided.brier(k, one.counts)[kept] for k in range(one.n_classes)]
+    briers = None if decided is None else [decided.brier(k, one.counts)[indices] for k in range(one.n_classes)]
     c_avg = one.curves.c_avg_at if has_decisions else None
     return {
         **_metrics(one),
@@ -265,9 +265,9 @@ def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True)
         "counts": one.counts.tolist(),
         "confusion": one.confusion.tolist(),
         "pairs": None if pairs is None else {name: _numbers(getattr(pairs, name)) for name in ("cllr", "min_cllr")},
-        "decided": None if decided is None else _decided(decided, kept),
+        "decided": None if decided is None else _decided(decided, indices),
         "brier": [one.brier, None if briers is None else _numbers(np.stack(briers))],
-        "c_avg": [one.points[0].p_target, one.c_avg, None if c_avg is None else _numbers(c_avg[None, kept])[0]],
+        "c_avg": [one.points[0].p_target, one.c_avg, None if c_avg is None else _numbers(c_avg[None, indices])[0]],
     }
 
 
@@ -280,9 +280,9 @@ def _metrics(one: ClassEvaluation) -> dict[str, Any]:
     }
 
 
-def _decided(decided: DecidedAt, kept: IntArray) -> list[list[Any]]:
+def _decided(decided: DecidedAt, indices: IntArray) -> list[list[Any]]:
     """Return, for each class whose prior is chosen, trials by place, class and rival in one list."""
-    at_places = (np.delete(decided.by_first(k, kept), k, axis=2).ravel() for k in range(len(decided.counts)))
+    at_places = (np.delete(decided.by_first(k, indices), k, axis=2).ravel() for k in range(len(decided.counts)))
     return [one.tolist() if one.dtype.kind in "iu" else _numbers(one[None])[0] for one in at_places]
 
 
@@ -351,13 +351,13 @@ def _named(results: ClassResults, before: ClassResults | None) -> Named:
     return list(zip(systems, plots.system_colors(len(systems)), strict=True))
 
 
-def _subsets(found: SubsetCosts, classes: Sequence[str]) -> list[tuple[str, str, str]]:
+def _subsets(costs: SubsetCosts, classes: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return the subsets with the highest cost: classes, their number, and the cost."""
     rows = []
-    for at in np.argsort(-found.value, kind="stable")[:_MOST_SUBSETS]:
-        mask = int(found.mask[at])
+    for at in np.argsort(-costs.value, kind="stable")[:_MOST_SUBSETS]:
+        mask = int(costs.mask[at])
         names = [name for k, name in enumerate(classes) if mask >> k & 1]
-        rows.append((", ".join(names), count(float(found.size[at])), number(float(found.value[at]), 4)))
+        rows.append((", ".join(names), count(float(costs.size[at])), number(float(costs.value[at]), 4)))
     return rows
 
 

@@ -167,8 +167,8 @@ def _for_scripts(known: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return the script data of a page for its template."""
     if known is None:
         return None
-    found = {"data": as_script_data(known), "style": chart_style(), "has_curves": bool(known.get("charts"))}
-    return found | {"level": known["level"]}
+    entries = {"data": as_script_data(known), "style": chart_style(), "has_curves": bool(known.get("charts"))}
+    return entries | {"level": known["level"]}
 
 
 @cache
@@ -234,21 +234,21 @@ def with_conditions(text: str, known: dict[str, Any] | None, found_in: Addable) 
         Returns the data of conditions, from the script data and a number of characters.
     """
     room = 0 if known is None else max(min(MOST - len(text.encode("utf-8", "replace")), ROOM), 0)
-    found = found_in(known, room) if known is not None else None
-    if known is None or found is None:
+    result = found_in(known, room) if known is not None else None
+    if known is None or result is None:
         return text
     before, start, rest = text.partition(_DATA)
-    return before + start + as_script_data(known | {"conditions": found}) + rest[rest.index("<") :]
+    return before + start + as_script_data(known | {"conditions": result}) + rest[rest.index("<") :]
 
 
 def notes_by_systems(systems: Named) -> list[tuple[Named, list[str]]]:
     """Group notes by the systems that they apply to; systems come with their colours."""
     of_all = shared_notes([one for one, _ in systems])
-    found = dict[tuple[int, ...], list[str]]()
+    entries = dict[tuple[int, ...], list[str]]()
     for some, note in of_all:
         places = tuple(k for k, (one, _) in enumerate(systems) if any(one is other for other in some))
-        found.setdefault(places, []).append(note)
-    return [([systems[k] for k in places], notes) for places, notes in found.items()]
+        entries.setdefault(places, []).append(note)
+    return [([systems[k] for k in places], notes) for places, notes in entries.items()]
 
 
 _WRITERS = (
@@ -340,14 +340,14 @@ def parameter_pictures(model: Model, level: float | None, classes: Sequence[str]
     """
     if not isinstance(model, ScoreModel):
         return []
-    level, texts, found = LEVEL if level is None else level, page_tables.TEXTS[model.scores_kind], []
+    level, texts, entries = LEVEL if level is None else level, page_tables.TEXTS[model.scores_kind], []
     if _has_weights(model):
-        found.append(picture(plots.fusion_weights(model, level=level), texts["fusion_weights"], "", "in the fusion"))
+        entries.append(picture(plots.fusion_weights(model, level=level), texts["fusion_weights"], "", "in the fusion"))
     if not isinstance(model, ClassModel):
-        return found
+        return entries
     maps = dict(zip(model.classes_ or tuple(classes) or model.counted, model.detector_maps.values(), strict=False))
     if 0 < len(maps) <= _MOST_LINES:
-        return [*found, picture(plots.calibration_map(None, maps), texts["of_each"]["map"], "", "of the model")]
+        return [*entries, picture(plots.calibration_map(None, maps), texts["of_each"]["map"], "", "of the model")]
     known = parameter_intervals(model, classes=classes, level=level)
     each = has_own_scales(model)
     texts = texts["of_each"] if each else texts
@@ -356,8 +356,8 @@ def parameter_pictures(model: Model, level: float | None, classes: Sequence[str]
         is_told = each or any(one.low is not None if what == "scale" else one.value for one in rows)
         if is_told and len(rows) <= _MOST_ROWS:
             drawing = plots.class_parameters(model, what=what, classes=classes, level=level)
-            found.append(picture(drawing, texts[what], "", "of the model"))
-    return found
+            entries.append(picture(drawing, texts[what], "", "of the model"))
+    return entries
 
 
 def has_own_scales(model: ClassModel) -> bool:
@@ -496,29 +496,29 @@ def worth_section(page: page_tables.Page) -> dict[str, Any] | None:
         ``cells``: function that returns table cells of an evaluation or None; ``losses`` without each system on each
         set; ``drawn``: pictures.
     """
-    found, model = page.metrics, page.model
-    if found is None or found.whole is None or not isinstance(model, ScoreModel):
+    result, model = page.metrics, page.model
+    if result is None or result.whole is None or not isinstance(model, ScoreModel):
         return None
     about = [_FUSION["training"], _FUSION["rows"][_form_of(model)]]
-    about += [_FUSION["other_trials"]] if found.is_of_training is False else []
-    about += [] if found.analysis is None else _objective_gain(found.analysis)
+    about += [_FUSION["other_trials"]] if result.is_of_training is False else []
+    about += [] if result.analysis is None else _objective_gain(result.analysis)
     about += (
         [page_tables.TWO_CLASS["weighted"]]
-        if any(getattr(one, "is_weighted", False) for one in (*found.dev, *found.eval))
+        if any(getattr(one, "is_weighted", False) for one in (*result.dev, *result.eval))
         else []
     )
-    first = _metrics(found.dev[0])
+    first = _metrics(result.dev[0])
 
     def cells(one: Any) -> list[str]:
         return [MISSING] * (len(first) + 1) if one is None else [_n_trials(one), *_metrics(one).values()]
 
     from deciban.analysis.fusion import worth_of_systems  # loads all of training
 
-    sets = ("training", "test") if found.eval else ("training",)
+    sets = ("training", "test") if result.eval else ("training",)
     losses = worth_of_systems(
-        found.names, found.whole, found.without, level=LEVEL if page.level is None else page.level
+        result.names, result.whole, result.without, level=LEVEL if page.level is None else page.level
     )
-    section = {"found": found, "about": " ".join(filter(None, about)), "names": list(first), "sets": sets}
+    section = {"found": result, "about": " ".join(filter(None, about)), "names": list(first), "sets": sets}
     section |= {"losses": [(one.name, [_loss_text(x) for x in (one.dev, one.eval)[: len(sets)]]) for one in losses]}
     return section | {"cells": cells, "drawn": worth_pictures(losses, model.scores_kind, page.level)}
 

@@ -50,8 +50,8 @@ def _pages_by_script() -> dict[str, str]:
     Scripts are for pages of two classes ("two"), of more ("many"), with charts (""), or of tables too ("all").
     """
     text = resources.files(__package__).joinpath("live_scripts", "order.txt").read_text("utf-8")
-    found = (line.partition(" ") for line in text.splitlines())
-    return {f"{name}.js": pages for name, _, pages in found}
+    result = (line.partition(" ") for line in text.splitlines())
+    return {f"{name}.js": pages for name, _, pages in result}
 
 
 @cache

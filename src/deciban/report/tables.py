@@ -140,15 +140,15 @@ class Provenance:
         """
         versions = {"deciban": __version__, "Python": platform.python_version()}
         versions |= {"NumPy": np.__version__, "SciPy": scipy.__version__}
-        said = [("Command", self.command), ("Written", self.written)]
-        said.append(("Versions", " · ".join(f"{name} {version}" for name, version in versions.items())))
+        items = [("Command", self.command), ("Written", self.written)]
+        items.append(("Versions", " · ".join(f"{name} {version}" for name, version in versions.items())))
         known = [one.uncertainty for one in results.systems if one.uncertainty is not None]
         if known:
             units = dict.fromkeys(number_and_source(one.n_units, one.noun, one.source) for one in known)
-            said.append(("Units of intervals", "; ".join(units)))
+            items.append(("Units of intervals", "; ".join(units)))
         seeds = dict.fromkeys(str(one.bootstrap.seed) for one in known if one.bootstrap is not None)
-        said.append(("Seed", ", ".join(seeds) if seeds else "none: this page contains no random numbers"))
-        return said
+        items.append(("Seed", ", ".join(seeds) if seeds else "none: this page contains no random numbers"))
+        return items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,10 +181,10 @@ class Page:
         """Return the numbers of the page: test, and training if there is any, each optionally before calibration."""
         sets = {"before": self.before, "train": self.train, "train_before": self.train_before}
         more = {name: shown.systems_to_dicts() for name, shown in sets.items() if shown is not None}
-        found = self.results.to_dict()
+        result = self.results.to_dict()
         if self.spoofing is not None:
-            found |= self.spoofing.added_to(found["systems"])
-        return {**found, **more}
+            result |= self.spoofing.added_to(result["systems"])
+        return {**result, **more}
 
 
 def date_written() -> str:
@@ -195,12 +195,12 @@ def date_written() -> str:
     InputError
         If the variable is not a date.
     """
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    value = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
-        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(float(given or time.time())))
+        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(float(value or time.time())))
     except (ValueError, OverflowError, OSError) as error:
         raise InputError(
-            f"SOURCE_DATE_EPOCH: {given!r} in the environment is not a date in seconds since 1970. Set it to a whole "
+            f"SOURCE_DATE_EPOCH: {value!r} in the environment is not a date in seconds since 1970. Set it to a whole "
             "number such as 1750000000, or unset it."
         ) from error
 
@@ -219,8 +219,8 @@ def definition_of(metric: str, terms: Iterable[str]) -> str:
     words = metric.casefold()
     if words.endswith("minimum"):
         words = f"min {words}"
-    found = [term for term in terms if term.casefold() in words]
-    return max(found, key=len, default="")
+    items = [term for term in terms if term.casefold() in words]
+    return max(items, key=len, default="")
 
 
 def anchor(text: str, start: str = "means") -> str:
@@ -297,12 +297,12 @@ def side_by_side(systems: Sequence[tuple[Any, str]], metrics: Sequence[Mapping[s
     >>> one.lines
     (('EER', ('1', '3')), ('Cllr', ('2', '4')))
     """
-    names, made = max(metrics, key=len), []
+    names, sides = max(metrics, key=len), []
     for start in range(0, len(systems), _SIDE_BY_SIDE):
         end = start + _SIDE_BY_SIDE
         lines = tuple((name, tuple(own.get(name, MISSING) for own in metrics[start:end])) for name in names)
-        made.append(SideBySide(systems[start:end], lines))
-    return made
+        sides.append(SideBySide(systems[start:end], lines))
+    return sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,27 +394,27 @@ def _corrected(minimum: MetricCell) -> MetricCell | None:
 
 def _metrics_of(system: Evaluation, points: Sequence[str]) -> list[MetricCell]:
     costs = {str(point): (k, point.min_dcf, point.act_dcf) for k, point in enumerate(system.operating_points)}
-    made = partial(MetricCell, system=system)
+    result = partial(MetricCell, system=system)
     eer, *others = (
-        made(one.label, system.value(one.name), _writer(one), metric=one.name)
+        result(one.label, system.value(one.name), _writer(one), metric=one.name)
         for one in METRICS
         if system.kind in one.kinds and one.per == "system" and not one.name.startswith("mean_")
     )
     rows = [eer]
     for point in points:
         k, least, actual = costs.get(point, (-1, None, None))
-        rows += [made(f"minDCF, {point}", least, number, metric=("min_dcf", k))]
-        rows += [made(f"actDCF, {point}", actual, number, metric=("act_dcf", k))]
+        rows += [result(f"minDCF, {point}", least, number, metric=("min_dcf", k))]
+        rows += [result(f"actDCF, {point}", actual, number, metric=("act_dcf", k))]
     if len(points) > 1:
-        rows += [made("minDCF, mean over points", system.mean_min_dcf, number, metric="mean_min_dcf")]
-        rows += [made("actDCF, mean over points", system.mean_act_dcf, number, metric="mean_act_dcf")]
+        rows += [result("minDCF, mean over points", system.mean_min_dcf, number, metric="mean_min_dcf")]
+        rows += [result("actDCF, mean over points", system.mean_act_dcf, number, metric="mean_act_dcf")]
     return [
         *rows,
         *others,
         *_by_own_rule(system),
-        made("targets", system.n_tar, count),
-        made("non-targets", system.n_non, count),
-        made("tied across classes", system.n_tied, count, metric="n_tied"),
+        result("targets", system.n_tar, count),
+        result("non-targets", system.n_non, count),
+        result("tied across classes", system.n_tied, count, metric="n_tied"),
     ]
 
 
@@ -424,13 +424,13 @@ def _writer(metric: Metric) -> Callable[[float], str]:
 
 def _by_own_rule(system: Evaluation) -> Iterator[MetricCell]:
     """Yield costs by a custom rule, at each prior of the operating points."""
-    for k, found in enumerate(system.rule_costs):
-        at, numbers = f", prior {found.p_target:g}", found.to_dict()
+    for k, result in enumerate(system.rule_costs):
+        at, numbers = f", prior {result.p_target:g}", result.to_dict()
         for one in METRICS:
             if one.per == "rule prior":
                 yield MetricCell(f"{one.label}{at}", numbers[one.json[1]], _writer(one), system, (one.name, k))
         yield MetricCell(
-            f"without scores by the custom rule{at}", found.told.entropy, partial(number, digits=4), system
+            f"without scores by the custom rule{at}", result.told.entropy, partial(number, digits=4), system
         )
 
 
@@ -508,15 +508,15 @@ def compare(
     """
     if train_before is not None and train is None:
         raise InputError("train_before: needs train. Pass the results after calibration, too.")
-    given: dict[str, Results | None] = {
+    entries: dict[str, Results | None] = {
         "training, before": train_before,
         "training": train,
         "test, before": before,
         "test": results,
     }
     if train is None:
-        given = {"before calibration": before, "after calibration": results}
-    sets = {name: matched(one, results, name) for name, one in given.items() if one is not None}
+        entries = {"before calibration": before, "after calibration": results}
+    sets = {name: matched(one, results, name) for name, one in entries.items() if one is not None}
     if len(sets) == 1:
         return None
     if train is not None:
@@ -541,24 +541,24 @@ def _difference(base: MetricCell, last: MetricCell) -> str:
 def metrics_of_classes(one: ClassEvaluation) -> dict[str, str]:
     """Return the metrics of a system by name; with several costs, their mean."""
     several = len(one.points) > 1
-    found = {"segments": count(float(one.counts.sum())), **(_mean_cost(one) if several else _cost(one, 0))}
+    entries = {"segments": count(float(one.counts.sum())), **(_mean_cost(one) if several else _cost(one, 0))}
     for name in filter(lambda key: isinstance(key, str), one.summary_keys()):
         text = _writer(metric_of(name))(one.value(name))
         text += f" of {number(one.prior_entropy)}" if name == "cross_entropy" else ""
-        found[metric_of(name).label] = sure(text, one, name)
+        entries[metric_of(name).label] = sure(text, one, name)
     for key in one.summary_keys():
         metric, corrected = metric_of(key), corrected_of(one, key)
         if metric.is_minimum and corrected is not None:
-            found[f"{metric.label}{CORRECTED}"] = number(corrected, metric.digits)
-    return found
+            entries[f"{metric.label}{CORRECTED}"] = number(corrected, metric.digits)
+    return entries
 
 
 def costs_of_classes(one: ClassEvaluation) -> dict[str, str]:
     """Return the average cost at every point, and its mean."""
-    found = _mean_cost(one)
+    entries = _mean_cost(one)
     for k in range(len(one.points)):
-        found |= _cost(one, k)
-    return found
+        entries |= _cost(one, k)
+    return entries
 
 
 def _mean_cost(one: ClassEvaluation) -> dict[str, str]:

@@ -177,8 +177,8 @@ def information(
         raise InputError(
             f"prior_log_odds: {log_odds:g} is a prior of 0 or 1 in double precision. Pass log odds from -700 to 700."
         )
-    found = [mixed_at(*costs_of_llrs(one, rule, log_odds), log_odds) for one in (scores.trials, scores.recalibrated)]
-    return Information(float(rule.entropy(prior)), found[0], min(found), rule.unit)
+    items = [mixed_at(*costs_of_llrs(one, rule, log_odds), log_odds) for one in (scores.trials, scores.recalibrated)]
+    return Information(float(rule.entropy(prior)), items[0], min(items), rule.unit)
 
 
 def class_information(
@@ -227,8 +227,8 @@ def class_information(
     checked = trials.prior(prior)
     cost, minimum = _expected_cost(trials, rule, checked), None
     if isinstance(rule, Logarithmic):
-        found = calibration_analysis_of(trials, checked, expected_surprise(trials, checked))
-        minimum = found.minimum * math.log(2) / math.log(rule.base)
+        result = calibration_analysis_of(trials, checked, expected_surprise(trials, checked))
+        minimum = result.minimum * math.log(2) / math.log(rule.base)
     return Information(float(rule.entropy(checked)), cost, minimum, rule.unit)
 
 
@@ -350,11 +350,11 @@ def capacity_of(tar: WeightedScores, non: WeightedScores) -> Capacity:
     if values[best] < _NOTHING:
         return Capacity(0.0, np.array([0.5, 0.5]))
     low, high = places[max(best - 1, 0)], places[min(best + 1, _PLACES - 1)]
-    found = minimize_scalar(
+    result = minimize_scalar(
         lambda x: -delivered(float(x)), bounds=(low, high), method="bounded", options={"xatol": 1e-9}
     )
-    at = float(found.x) if -found.fun > values[best] else float(places[best])
-    return Capacity(max(-float(found.fun), float(values[best])) / math.log(2), np.array([expit(at), expit(-at)]))
+    at = float(result.x) if -result.fun > values[best] else float(places[best])
+    return Capacity(max(-float(result.fun), float(values[best])) / math.log(2), np.array([expit(at), expit(-at)]))
 
 
 def class_capacity(
@@ -438,11 +438,11 @@ def _best_capacity(trials: ScoredClasses, starts: Sequence[FloatArray], mapped: 
     best, at = 0.0, np.full(n, 1.0 / n)
     for start in starts if len(columns) > 1 else []:
         bounds = [(-40.0, 40.0)] * len(columns)
-        asked = (trials, columns, mapped)
-        found = minimize(_lost_information, start[columns], args=asked, jac=True, method="L-BFGS-B", bounds=bounds)
-        if -found.fun > best:
-            best, at = -float(found.fun), np.zeros(n)
-            at[columns] = np.exp(found.x - logsumexp(found.x))
+        items = (trials, columns, mapped)
+        result = minimize(_lost_information, start[columns], args=items, jac=True, method="L-BFGS-B", bounds=bounds)
+        if -result.fun > best:
+            best, at = -float(result.fun), np.zeros(n)
+            at[columns] = np.exp(result.x - logsumexp(result.x))
     return Capacity(best / math.log(2), at)
 
 

@@ -80,9 +80,9 @@ class Panels:
             n_done += int(held.sum())
             half = width[~held] / 2
             low, width = np.concatenate((low[~held], low[~held] + half)), np.tile(half, 2)
-        starts, found = (np.concatenate([one[k] for one in done]) for k in (0, 1))
+        starts, result = (np.concatenate([one[k] for one in done]) for k in (0, 1))
         order = np.argsort(starts)
-        return cls(np.append(starts[order], _REACH), found[order])
+        return cls(np.append(starts[order], _REACH), result[order])
 
     @property
     def table(self) -> FloatPair:
@@ -134,11 +134,11 @@ class SmoothIntegral:
         k = np.clip(np.searchsorted(self._ends, inside, side="right") - 1, 0, len(self._ends) - 2)
         # From the high end of a panel down: the remaining integral is small there, and keeps its digits.
         x = np.clip(2 * (self._ends[k + 1] - inside) / (self._ends[k + 1] - self._ends[k]) - 1, -1.0, 1.0)
-        found = _evaluated(self._integrals[k], x) + self._beyond[k + 1]
+        result = _evaluated(self._integrals[k], x) + self._beyond[k + 1]
         low, high = u < -_REACH, u > _REACH
-        found[low] += self._first.integral(0.0, -u[low] - _REACH, 0.0)
-        found[high] = self._last.integral(u[high] - _REACH, np.inf, 1.0) * np.exp(-_REACH)
-        return np.asarray(found)
+        result[low] += self._first.integral(0.0, -u[low] - _REACH, 0.0)
+        result[high] = self._last.integral(u[high] - _REACH, np.inf, 1.0) * np.exp(-_REACH)
+        return np.asarray(result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +180,13 @@ def _nodes(low: FloatArray, width: FloatArray) -> FloatArray:
 
 def _sampled(function: Callable[[FloatArray], ArrayLike], log_odds: FloatArray) -> FloatArray:
     at = expit(log_odds.ravel())
-    found = _validate.finite(function(at), "function")
-    if found.shape != at.shape or (found < 0).any():
+    result = _validate.finite(function(at), "function")
+    if result.shape != at.shape or (result < 0).any():
         raise InputError(
-            f"function: expected {len(at)} densities of at least 0 for as many thresholds, got shape {found.shape}"
-            f"{' with negative ones' if (found < 0).any() else ''}."
+            f"function: expected {len(at)} densities of at least 0 for as many thresholds, got shape {result.shape}"
+            f"{' with negative ones' if (result < 0).any() else ''}."
         )
-    return found.reshape(log_odds.shape)
+    return result.reshape(log_odds.shape)
 
 
 def _is_held(values: FloatArray, low: FloatArray, width: FloatArray) -> BoolArray:
@@ -578,9 +578,9 @@ class ThresholdWeights(ThresholdRule):
 
     def __init__(self, eta: ArrayLike, weights: Weights = None) -> None:
         at = _thresholds(eta)
-        given = _weights(np.full(len(at), 1.0 / len(at)) if weights is None else weights, len(at))
+        value = _weights(np.full(len(at), 1.0 / len(at)) if weights is None else weights, len(at))
         order = np.argsort(at, kind="stable")
-        self.eta, self.weights = at[order], given[order]
+        self.eta, self.weights = at[order], value[order]
         self.values = self.weights
 
     def jumps(self, log_odds: float) -> FloatArray:
@@ -671,10 +671,10 @@ class ThresholdDensity(ThresholdRule):
         array([0.75, 0.75])
         """
         panels = Panels.of(function)
-        made = cls(*panels.table)
-        made.mass = panels.mass
-        made._of_miss, made._of_alarm = SmoothIntegral(panels), SmoothIntegral(panels.mirrored())
-        return made
+        result = cls(*panels.table)
+        result.mass = panels.mass
+        result._of_miss, result._of_alarm = SmoothIntegral(panels), SmoothIntegral(panels.mirrored())
+        return result
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
         target, other = posterior.T
@@ -736,10 +736,10 @@ def _thresholds(eta: ArrayLike) -> FloatArray:
 
 
 def _weights(values: ArrayLike, n: int, name: str = "weights") -> FloatArray:
-    given = _validate.finite(values, name)
-    if given.shape != (n,) or (given < 0).any():
-        raise InputError(f"{name}: expected {n} numbers of at least 0, got shape {given.shape}.")
-    return given
+    value = _validate.finite(values, name)
+    if value.shape != (n,) or (value < 0).any():
+        raise InputError(f"{name}: expected {n} numbers of at least 0, got shape {value.shape}.")
+    return value
 
 
 REACH = 8.0
@@ -839,5 +839,5 @@ def _density(rule: ScoringRule) -> FloatArray | None:
         density = np.full(len(eta), 1.0 / np.log(rule.base))
     else:
         return None
-    found: FloatArray = density * eta * expit(-_GRID)
-    return found
+    values: FloatArray = density * eta * expit(-_GRID)
+    return values

@@ -100,8 +100,8 @@ class ScoringRule(ABC):
             raise InputError(f"truth: {len(true)} rows for {len(stated)} posteriors. Pass one row, or one for each.")
         if true.shape[1] != stated.shape[1]:
             raise InputError(f"truth: {true.shape[1]} classes, but posterior has {stated.shape[1]}.")
-        found = expectation(self._costs(stated), true)
-        return found if len(shape) == 2 or len(other) == 2 else found[0]
+        result = expectation(self._costs(stated), true)
+        return result if len(shape) == 2 or len(other) == 2 else result[0]
 
     def entropy(self, posterior: ArrayLike) -> float | FloatArray:
         """Return the expected cost under the reported distribution itself: generalized entropy ``C*(q)`` (thesis 2.11).
@@ -129,8 +129,8 @@ class ScoringRule(ABC):
         1.5
         """
         table, shape = self._table(posterior, "posterior")
-        found = expectation(self._costs(table), table)
-        return found if len(shape) == 2 else found[0]
+        result = expectation(self._costs(table), table)
+        return result if len(shape) == 2 else result[0]
 
     def divergence(self, posterior: ArrayLike, truth: ArrayLike) -> float | FloatArray:
         """Return the expected cost of not reporting the truth: `cross_entropy` minus the `entropy` of the truth.
@@ -160,11 +160,11 @@ class ScoringRule(ABC):
         return self.cross_entropy(posterior, truth) - self.entropy(truth)
 
     def _table(self, values: ArrayLike, name: str) -> tuple[FloatArray, tuple[int, ...]]:
-        given = _validate.array(values, name)
-        table = distributions(given[None, :] if given.ndim == 1 else given, name)
+        value = _validate.array(values, name)
+        table = distributions(value[None, :] if value.ndim == 1 else value, name)
         if self.n_classes not in (None, table.shape[1]):
             raise InputError(f"{name}: {table.shape[1]} classes, but the rule is for {self.n_classes}.")
-        return table, given.shape
+        return table, value.shape
 
     def __add__(self, other: ScoringRule) -> Mixture:
         """Return the sum of both rules."""
@@ -205,11 +205,11 @@ class Mixture(ScoringRule):
         about = {rule.n_classes for rule in rules} - {None}
         if len(about) > 1:
             raise InputError(f"rules: for {sorted(filter(None, about))} classes. Mix rules for the same classes.")
-        given = _validate.finite(np.ones(len(rules)) if weights is None else weights, "weights")
-        if given.shape != (len(rules),) or (given < 0).any():
-            raise InputError(f"weights: expected {len(rules)} numbers of at least 0, got {given.tolist()}.")
+        value = _validate.finite(np.ones(len(rules)) if weights is None else weights, "weights")
+        if value.shape != (len(rules),) or (value < 0).any():
+            raise InputError(f"weights: expected {len(rules)} numbers of at least 0, got {value.tolist()}.")
         units = {rule.unit for rule in rules}
-        self.rules, self.weights = tuple(rules), given
+        self.rules, self.weights = tuple(rules), value
         self.unit = units.pop() if len(units) == 1 else ScoringRule.unit
         self._n_classes = about.pop() if about else None
 
@@ -227,10 +227,10 @@ class Mixture(ScoringRule):
     def _sum(self, costs: Callable[[ScoringRule], FloatArray]) -> FloatArray:
         """Return the weighted sum of the costs of all rules; a weight of 0 removes an infinite cost."""
         some = [(rule, weight) for rule, weight in zip(self.rules, self.weights.tolist(), strict=True) if weight > 0]
-        found = np.zeros_like(costs(self.rules[0]))
+        values = np.zeros_like(costs(self.rules[0]))
         for rule, weight in some:
-            found += weight * costs(rule)
-        return found
+            values += weight * costs(rule)
+        return values
 
 
 Rule: TypeAlias = ScoringRule | Callable[[FloatArray], ArrayLike]
@@ -347,8 +347,8 @@ def check_properness(rule: Rule, n_classes: int | None = None, *, n_points: int 
         return Properness(
             is_strict=is_strict, truth=None, report=None, honest_cost=cost, other_cost=cost, n_tried=tried
         )
-    found = {"truth": points[worst], "report": points[place[worst]], "other_cost": float(least[worst])}
-    return Properness(is_strict=False, honest_cost=cost, n_tried=tried, **found)
+    entries = {"truth": points[worst], "report": points[place[worst]], "other_cost": float(least[worst])}
+    return Properness(is_strict=False, honest_cost=cost, n_tried=tried, **entries)
 
 
 def least_cost_reports(rule: Rule, truth: ArrayLike, reports: ArrayLike) -> BoolArray:
@@ -391,11 +391,11 @@ def least_cost_reports(rule: Rule, truth: ArrayLike, reports: ArrayLike) -> Bool
         return np.asarray(expected <= least + _GAIN * (1.0 + np.abs(least)))
 
 
-def _number_of_classes(rule: Rule, given: int | None) -> int:
+def _number_of_classes(rule: Rule, value: int | None) -> int:
     own = rule.n_classes if isinstance(rule, ScoringRule) else None
-    if own is not None and given not in (None, own):
-        raise InputError(f"n_classes: {given}, but the rule is for {own} classes. Leave it out.")
-    n = own or given
+    if own is not None and value not in (None, own):
+        raise InputError(f"n_classes: {value}, but the rule is for {own} classes. Leave it out.")
+    n = own or value
     if n is None or n < 2:
         raise InputError(f"n_classes: {n}. Pass the number of classes for the test, at least two.")
     return n
@@ -414,19 +414,19 @@ def _distributions(n_classes: int, n_points: int, seed: int) -> FloatArray:
 
 
 def _costs_of(rule: Rule, points: FloatArray) -> FloatArray:
-    found: AnyArray = rule.costs(points) if isinstance(rule, ScoringRule) else np.asarray(rule(points))
-    if found.shape != points.shape or found.dtype.kind not in "iuf" or np.isnan(found).any():
+    values: AnyArray = rule.costs(points) if isinstance(rule, ScoringRule) else np.asarray(rule(points))
+    if values.shape != points.shape or values.dtype.kind not in "iuf" or np.isnan(values).any():
         raise InputError(
-            f"rule: returned {found.dtype} of shape {found.shape} for {points.shape}. It must return a cost for each "
+            f"rule: returned {values.dtype} of shape {values.shape} for {points.shape}. It must return a cost for each "
             "distribution and class, without NaN."
         )
-    return found.astype(np.float64, copy=False)
+    return values.astype(np.float64, copy=False)
 
 
 def _expected(costs: FloatArray, truth: FloatArray) -> FloatArray:
     """Return the expected cost of each report for each truth, (n_truths, n_reports); 0 times infinity counts as 0."""
     is_infinite = np.isinf(costs)
-    found: FloatArray = truth @ np.where(is_infinite, 0.0, costs).T
+    values: FloatArray = truth @ np.where(is_infinite, 0.0, costs).T
     if is_infinite.any():
-        found = np.where((truth > 0.0).astype(np.float64) @ is_infinite.T.astype(np.float64) > 0, np.inf, found)
-    return found
+        values = np.where((truth > 0.0).astype(np.float64) @ is_infinite.T.astype(np.float64) > 0, np.inf, values)
+    return values

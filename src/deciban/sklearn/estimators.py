@@ -40,20 +40,20 @@ def two_classes(labels: ArrayLike, name: str) -> AnyArray:
     ValueError
         From scikit-learn, if these are not class labels: fractions, or several per trial.
     """
-    given = np.asarray(labels)
-    if given.dtype.kind == "f" and not np.isfinite(given).all():
-        raise InputError(f"{name}: {np.count_nonzero(~np.isfinite(given))} labels are NaN or infinite.")
+    value = np.asarray(labels)
+    if value.dtype.kind == "f" and not np.isfinite(value).all():
+        raise InputError(f"{name}: {np.count_nonzero(~np.isfinite(value))} labels are NaN or infinite.")
     try:
-        check_classification_targets(given)
-        kind = type_of_target(given, input_name=name, raise_unknown=True)
+        check_classification_targets(value)
+        kind = type_of_target(value, input_name=name, raise_unknown=True)
     except TypeError as error:
         raise InputError(f"{name}: labels of different types have no order: {error}.") from error
     if kind != "binary":  # the wording that scikit-learn requires
         raise InputError(f"{name}: Only binary classification is supported. The type of the target is {kind}.")
-    found = np.unique(given)
-    if len(found) < 2:
-        raise InputError(f"{name}: all labels are {listed(found)}, only one class. Two are needed.")
-    return found
+    values = np.unique(value)
+    if len(values) < 2:
+        raise InputError(f"{name}: all labels are {listed(values)}, only one class. Two are needed.")
+    return values
 
 
 def listed(labels: AnyArray) -> str:
@@ -518,8 +518,8 @@ class LlrEstimator(_Estimator, ABC):
             Before `fit`.
         """
         llr = self._llr(X)
-        found: FloatArray = -llr if self._is_turned else llr
-        return found
+        result: FloatArray = -llr if self._is_turned else llr
+        return result
 
     def _llr(self, X: ArrayLike) -> FloatArray:
         """Return log-likelihood ratios of the targets."""
@@ -572,8 +572,8 @@ class LlrEstimator(_Estimator, ABC):
             In the order of ``classes_``. The proportions of the classes in the training data do not matter.
         """
         log_odds = self._llr(X) + self._log_odds()
-        found = np.column_stack((expit(-log_odds), expit(log_odds)))
-        return found[:, ::-1] if self._is_turned else found
+        result = np.column_stack((expit(-log_odds), expit(log_odds)))
+        return result[:, ::-1] if self._is_turned else result
 
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return Bayes decisions at the setting ``prior``, for equal costs of errors.
@@ -1164,8 +1164,8 @@ class ClassEstimator(_Estimator):
 
     def _prior(self, n_classes: int) -> FloatArray:
         """Return the prior of posteriors and decisions."""
-        given = getattr(self, "prior", None) if self.decision_prior is None else self.decision_prior
-        return _validate_classes.prior(given, n_classes, "prior" if self.decision_prior is None else "decision_prior")
+        value = getattr(self, "prior", None) if self.decision_prior is None else self.decision_prior
+        return _validate_classes.prior(value, n_classes, "prior" if self.decision_prior is None else "decision_prior")
 
 
 def _names(classes: AnyArray) -> list[str] | None:

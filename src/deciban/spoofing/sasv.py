@@ -39,10 +39,10 @@ def a_dcf_weights(*, p_non: float, p_spoof: float, c_miss: float, c_fa: float, c
         If a prior or a cost is invalid, or a constant decision costs nothing.
     """
     require_costs(c_miss=c_miss, c_fa=c_fa, c_fa_spoof=c_fa_spoof)
-    found = ADcfWeights(target_prior(p_non, p_spoof) * c_miss, p_non * c_fa, p_spoof * c_fa_spoof)
-    if found.norm <= 0.0:
+    weights = ADcfWeights(target_prior(p_non, p_spoof) * c_miss, p_non * c_fa, p_spoof * c_fa_spoof)
+    if weights.norm <= 0.0:
         raise InputError("p_non, p_spoof, c_miss, c_fa, c_fa_spoof: one constant decision costs nothing.")
-    return found
+    return weights
 
 
 def _a_dcf(
@@ -298,8 +298,8 @@ def min_cascade_a_dcf(
             if least < best[0] - _SAME:
                 best = least, float(cm[rows][at]), float(np.append(values, math.inf)[place])
         base += np.append(np.bincount(own[rows], some[rows], len(values))[::-1].cumsum()[::-1], 0.0)
-    found = Cascade(0.0, *best[1:])
-    return replace(found, a_dcf=float((weights.miss + change[found.accepts(pairs)].sum()) / weights.norm))
+    cascade = Cascade(0.0, *best[1:])
+    return replace(cascade, a_dcf=float((weights.miss + change[cascade.accepts(pairs)].sum()) / weights.norm))
 
 
 def _best_in(base: FloatArray, rank: AnyArray, change: FloatArray, ends: AnyArray) -> tuple[float, int, int]:

@@ -36,10 +36,10 @@ def sorted_scores(values: ArrayLike, name: str) -> ScoreArray:
     InputError
         If there are no scores, or one is NaN.
     """
-    found: ScoreArray = np.sort(_validate.scores(values, name))
-    if not len(found):
+    result: ScoreArray = np.sort(_validate.scores(values, name))
+    if not len(result):
         raise InputError(f"{name}: there are no scores.")
-    return found
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +178,15 @@ class TDcfCosts:
         require_costs(c_miss=self.c_miss, c_fa=self.c_fa, c_fa_spoof=self.c_fa_spoof, c_miss_cm=miss_cm)
         verifier = p_tar * self.c_miss * asv.p_miss + self.p_non * self.c_fa * asv.p_fa
         miss, fa = p_tar * miss_cm - verifier, self.p_spoof * self.c_fa_spoof * asv.p_fa_spoof
-        found = TDcfWeights(verifier if edition == "2021" else 0.0, miss, fa)
+        result = TDcfWeights(verifier if edition == "2021" else 0.0, miss, fa)
         if miss < 0.0:
             raise InputError(
                 f"asv: with P_miss {asv.p_miss:.4g} and P_fa {asv.p_fa:.4g} the verifier costs more than rejecting "
                 "all trials, so that the t-DCF is not defined. Use another threshold of the verifier."
             )
-        if found.norm <= 0.0:
+        if result.norm <= 0.0:
             raise InputError("asv: the verifier accepts no spoof, so that a countermeasure has no effect.")
-        return found
+        return result
 
 
 def require_costs(**costs: float) -> None:
@@ -397,12 +397,12 @@ class _TandemRates:
 
     def cuts(self) -> tuple[list[int], list[int]]:
         """Return borders of groups of thresholds, within which all rates change little."""
-        found = list[list[int]]()
+        numbers = list[list[int]]()
         for shares in (self.asv, self.cm):
             total, n = -shares.sum(axis=0), shares.shape[1]
             borders = np.searchsorted(total, np.linspace(total[0], total[-1], min(_CELLS, n), endpoint=False))
-            found.append([*np.unique(borders).tolist(), n])
-        return found[0], found[1]
+            numbers.append([*np.unique(borders).tolist(), n])
+        return numbers[0], numbers[1]
 
     def bounds(self, rows: list[int], columns: list[int]) -> tuple[FloatArray, int]:
         """Return a lower bound of the spread in each pair of groups, and the number of groups of columns."""
@@ -414,8 +414,8 @@ class _TandemRates:
         high, low = high_asv[:, :, None] * high_cm[:, None], low_asv[:, :, None] * low_cm[:, None]
         least = np.stack((1.0 - high[0], low[1], low[2]))
         most = np.stack((1.0 - low[0], high[1], high[2]))
-        found: FloatArray = np.maximum(least.max(axis=0) - most.min(axis=0), 0.0)
-        return found, len(columns) - 1
+        values: FloatArray = np.maximum(least.max(axis=0) - most.min(axis=0), 0.0)
+        return values, len(columns) - 1
 
     def best_in(self, rows: slice, columns: slice) -> tuple[float, int, int]:
         """Return the least spread in a pair of groups, and its thresholds, the lowest in a tie."""
@@ -430,12 +430,12 @@ def _accepted(
     tar: ArrayLike, non: ArrayLike, asv_spoof: ArrayLike, bona: ArrayLike, cm_spoof: ArrayLike
 ) -> tuple[list[FloatArray], list[FloatArray]]:
     """Return accepted shares of three kinds by a verifier, of two by a countermeasure, and the thresholds of each."""
-    found = list[list[FloatArray]]()
+    result = list[list[FloatArray]]()
     for kinds in ({"tar": tar, "non": non, "asv_spoof": asv_spoof}, {"bona": bona, "cm_spoof": cm_spoof}):
         scores = [sorted_scores(values, name) for name, values in kinds.items()]
         at = np.append(np.unique(np.concatenate(scores)).astype(np.float64), np.inf)
-        found.append([*(accepted(one, at) for one in scores), at])
-    return found[0], found[1]
+        result.append([*(accepted(one, at) for one in scores), at])
+    return result[0], result[1]
 
 
 @dataclass(frozen=True, slots=True)

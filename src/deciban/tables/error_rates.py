@@ -44,7 +44,7 @@ def print_spoofing(results: SpoofingResults, out: Console, *, everything: bool =
 def spoofing_tables(results: SpoofingResults, *, everything: bool = False) -> list[Table]:
     """Return the tables of a protocol of spoofing: systems of each role, their conditions, and the verifier."""
     about = {COUNTERMEASURE: "bona fide trials and spoofs", SINGLE_SCORE: "targets, non-targets and spoofs"}
-    found = list[Table]()
+    tables = list[Table]()
     for role, words in about.items():
         systems = results.of_role(role)
         if not systems:
@@ -53,17 +53,17 @@ def spoofing_tables(results: SpoofingResults, *, everything: bool = False) -> li
         headings = [SPOOFING_METRICS[name].label for name in shown]
         rows = [(one.name, *_cells(one, one.metrics, shown, everything)) for one in systems]
         caption = captioned(f"{results.edition.plan.name}: {words}", [one.found for one in systems])
-        found.append(table(["system", *headings], rows, caption=caption))
+        tables.append(table(["system", *headings], rows, caption=caption))
         for one in systems:
-            found += _tables_of_conditions(one, shown, everything=everything)
+            tables += _tables_of_conditions(one, shown, everything=everything)
     if results.verifier is not None:
         errors = results.verifier.errors
         cells = [percent(rate) for rate in (errors.p_miss, errors.p_fa, errors.p_fa_spoof)]
         row = (results.verifier.name, *cells, number(errors.threshold, 4))
         headings = ["verifier", "targets rejected", "non-targets accepted", "spoofs accepted", "threshold"]
         has_scores = results.verifier.scores is not None
-        found.append(table(headings, [row], caption="at the threshold of its EER" if has_scores else "as given"))
-    return found
+        tables.append(table(headings, [row], caption="at the threshold of its EER" if has_scores else "as given"))
+    return tables
 
 
 _OF_FUSION = ("min_a_dcf", "act_a_dcf", "sasv_eer", "sv_eer", "spf_eer")
@@ -110,17 +110,17 @@ def print_fused_spoofing(done: FusedSpoofing, out: Console) -> None:
     say_all(out, [*lines, *done.model.training_lines()])
 
 
-def _tables_of_conditions(one: SpoofingSystem, shown: Sequence[str], *, everything: bool) -> list[Table]:
+def _tables_of_conditions(one: SpoofingSystem, lines: Sequence[str], *, everything: bool) -> list[Table]:
     """Return the metrics of a system in each condition, one table for each partition of the trials."""
     by_columns = dict[tuple[str, ...], list[tuple[str, ...]]]()
-    shown = [name for name in shown if any(name in metrics for _, metrics in one.conditions)]
+    lines = [name for name in lines if any(name in metrics for _, metrics in one.conditions)]
     for condition, metrics in one.conditions:
-        cells = _cells(one, metrics, shown, everything)
+        cells = _cells(one, metrics, lines, everything)
         names = ["-" if value is None else value for value in condition.values.values()]
         row = (*names, *map(amount, condition.trials.values()), *cells)
         by_columns.setdefault(tuple(condition.values), []).append(row)
     words = ("bona fide", "spoofs") if one.role == COUNTERMEASURE else ("targets", "others")
-    headings = [SPOOFING_METRICS[name].label for name in shown]
+    headings = [SPOOFING_METRICS[name].label for name in lines]
     return [
         table([*columns, *words, *headings], rows, n_left=len(columns), caption=f"{one.name} by {', '.join(columns)}")
         for columns, rows in by_columns.items()
@@ -134,18 +134,18 @@ def _cells(
     everything: bool,  # noqa: FBT001  # the option of the caller
 ) -> list[str]:
     """Write metrics with their intervals."""
-    found = list[str]()
+    lines = list[str]()
     for name in shown:
         metric, measured = SPOOFING_METRICS[name], metrics.get(name)
         if measured is None or (metric.needs_llrs and not (everything or one.are_llrs)):
-            found.append("-")
+            lines.append("-")
             continue
         text = metric.text(measured.value)
         if measured.interval is not None:
             low, high = bounds_in_words(measured.interval, in_percent=metric.in_percent, beside=text)
             text = WithInterval(text, low, high)
-        found.append(text)
-    return found
+        lines.append(text)
+    return lines
 
 
 def biometric_rates(systems: Sequence[Evaluation], heading: str = "system") -> Table:
@@ -153,8 +153,8 @@ def biometric_rates(systems: Sequence[Evaluation], heading: str = "system") -> T
     unit = "log10" if all(one.axis == "log10" for one in systems) else "nats"
     rows = list[Sequence[str]]()
     for one in systems:
-        found = [(k, row) for k, row in enumerate(one.requested.rates_at) if row.limited == "fmr"]
-        for k, row in sorted(found, key=lambda pair: -pair[1].limit):
+        items = [(k, row) for k, row in enumerate(one.requested.rates_at) if row.limited == "fmr"]
+        for k, row in sorted(items, key=lambda pair: -pair[1].limit):
             place, *counts = errors_in_words(row.errors, unit)
             text = with_interval(rate(row.rate), one, ("rates_at", k))
             fmr = rate(row.errors.n_fa / row.errors.n_non)
@@ -180,14 +180,14 @@ def identification_tables(systems: Sequence[Identification]) -> list[Table]:
             rates_of_row = (f"{100 * row.limit:.6g} %", rate(row.fpir), dir_cell)
             more.append((one.name, *rates_of_row, *shares, number(row.threshold, 4)))
     headings = ["system", *(f"rank {k}" for k in ranks), "mated probes", "subjects"]
-    found = [
+    tables = [
         table(headings, rows, caption=f"share of mated probes with the mate among the first k candidates; [{note}]")
     ]
     if more:
         headings = ["system", "FPIR at most", "FPIR", "DIR", "identified", "false positives", "threshold"]
         words = "DIR: rank 1, at or above the threshold"
-        found.append(table(headings, more, caption=f"{words}; [{note}, threshold held fixed]"))
-    return found
+        tables.append(table(headings, more, caption=f"{words}; [{note}, threshold held fixed]"))
+    return tables
 
 
 def _with_bounds(value: float, low: float, high: float) -> str:
@@ -258,14 +258,14 @@ def generalized_table(systems: Sequence[Evaluation], failures: Mapping[str, tupl
     rows, (enrol, acquire) = list[Sequence[str]](), (failures["enrol"], failures["acquire"])
     for one in systems:
         for row in sorted(one.requested.rates_at, key=lambda row: (row.limited, -row.limit)):
-            found = generalized_rates(row.errors.p_fa, row.errors.p_miss, enrol=enrol, acquire=acquire)
+            result = generalized_rates(row.errors.p_fa, row.errors.p_miss, enrol=enrol, acquire=acquire)
             limit = f"{'FMR' if row.limited == 'fmr' else 'FNMR'} {100 * row.limit:.6g} %"
-            rows.append((one.name, limit, *map(rate, (found.far, found.frr, found.gfar, found.gfrr))))
+            rows.append((one.name, limit, *map(rate, (result.far, result.frr, result.gfar, result.gfrr))))
     counts = [
         f"{name} {rate(value)} [{', '.join(f'{100 * end:.2g}' for end in ends)}], {k} of {n:,}"
         for name, value, ends, (k, n) in (
-            ("FTE", found.fte, found.fte_interval, enrol),
-            ("FTA", found.fta, found.fta_interval, acquire),
+            ("FTE", result.fte, result.fte_interval, enrol),
+            ("FTA", result.fta, result.fta_interval, acquire),
         )
     ]
     caption = f"{'; '.join(counts)}; intervals for independent attempts"
@@ -274,10 +274,10 @@ def generalized_table(systems: Sequence[Evaluation], failures: Mapping[str, tupl
 
 def classifier_tables(systems: Sequence[Evaluation | ClassEvaluation]) -> Iterator[Table]:
     """Yield tables of the metrics of classifier papers: of decisions and ranks, and of posteriors."""
-    found = [(one, values) for one in systems for values in one.requested.classifier]
-    if not found:
+    items = [(one, values) for one in systems for values in one.requested.classifier]
+    if not items:
         return
-    kind, (_, first) = systems[0].kind, found[0]
+    kind, (_, first) = systems[0].kind, items[0]
     about, captions = {"p_target": "share"}, _OF_TWO_CLASSES
     if kind == "classes":
         about, captions = {}, (_OF_DECISIONS.format(k=int(first["k"])), _OF_POSTERIORS)
@@ -288,7 +288,7 @@ def classifier_tables(systems: Sequence[Evaluation | ClassEvaluation]) -> Iterat
                 *(f"{values[name]:.4g}" for name in about),
                 *(with_interval(number(values[name], 4), one, (name, 0)) for name in labels),
             )
-            for one, values in found
+            for one, values in items
         ]
         yield table(["system", *about.values(), *labels.values()], rows, caption=captioned(words, systems))
 

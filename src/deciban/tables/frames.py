@@ -69,27 +69,27 @@ def frame_of(result: Tabular, by: str = "system") -> Frame:
     return arrow_of(result, by).to_pandas()
 
 
-def _rows(one: OneSystem, found: Mapping[str, Any], by: str) -> list[dict[str, Any]]:
+def _rows(one: OneSystem, entries: Mapping[str, Any], by: str) -> list[dict[str, Any]]:
     if by == "class":
-        return _class_rows(one, found)
-    return [_scalars(part) for part in (found["operating_points"] if by == "point" else [found])]
+        return _class_rows(one, entries)
+    return [_scalars(part) for part in (entries["operating_points"] if by == "point" else [entries])]
 
 
-def _class_rows(one: Any, found: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _class_rows(one: Any, entries: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not getattr(one, "classes", ()):
         raise InputError(f"by: the scores of {one.name} have two classes. Use by='system' or by='point'.")
-    detectors = {metrics.pop("target"): metrics for metrics in found["detectors"]}
-    rows = zip(one.classes, found["counts"], found["class_error_rates"], strict=True)
+    detectors = {metrics.pop("target"): metrics for metrics in entries["detectors"]}
+    rows = zip(one.classes, entries["counts"], entries["class_error_rates"], strict=True)
     none = dict.fromkeys(next(iter(detectors.values()), {}))
     return [
         {"class": name, "count": n, "error_rate": rate} | _scalars(detectors.get(name, none)) for name, n, rate in rows
     ]
 
 
-def _scalars(found: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+def _scalars(entries: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """Return the scalars of an object and of nested objects, with the bounds of intervals; lists are left out."""
     row: dict[str, Any] = {}
-    for name, value in found.items():
+    for name, value in entries.items():
         if name == "intervals":
             row |= _bounds(value, before)
         elif isinstance(value, Mapping):
@@ -103,11 +103,11 @@ def _scalars(found: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 def _bounds(intervals: Mapping[str, Any], before: str) -> dict[str, Any]:
     """Return both bounds of each metric; metrics of nested objects have joined names."""
     row: dict[str, Any] = {}
-    for name, found in intervals.items():
-        if "low" in found:
-            row |= {f"{before}{name}_{side}": _INFINITE.get(found[side], found[side]) for side in ("low", "high")}
+    for name, result in intervals.items():
+        if "low" in result:
+            row |= {f"{before}{name}_{side}": _INFINITE.get(result[side], result[side]) for side in ("low", "high")}
         else:
-            row |= _bounds(found, f"{before}{name}_")
+            row |= _bounds(result, f"{before}{name}_")
     return row
 
 
@@ -198,8 +198,8 @@ def metric_table(result: Tabular) -> MetricTable:
     """
     rows = list[MetricRow]()
     for name, where, metric, one in getattr(result, "of_protocol", ()):
-        found = one.interval
-        ends = (None, None, None) if found is None else (found.low, found.high, found.corrected)
+        output = one.interval
+        ends = (None, None, None) if output is None else (output.low, output.high, output.corrected)
         rows.append(MetricRow(name, where, metric.name, "", one.value, *ends))
     for labels, one in result.labelled():
         condition = labels.get("condition", labels.get("part", ""))
@@ -208,7 +208,7 @@ def metric_table(result: Tabular) -> MetricTable:
         system, lists = (one if hasattr(one, "estimates") else one.found), dict[str, Any]()
         for metric in METRICS:
             if system.kind in metric.kinds:
-                rows += [_row(one.name, where, metric, *found, system) for found in _values(metric, system, lists)]
+                rows += [_row(one.name, where, metric, *output, system) for output in _values(metric, system, lists)]
         rows += _requested_metrics(one.name, where, system, lists)
         rows += _class_metrics(one.name, where, system)
     return MetricTable(rows)
@@ -217,10 +217,10 @@ def metric_table(result: Tabular) -> MetricTable:
 def _row(  # noqa: PLR0917
     name: str, condition: str, metric: Metric, key: MetricKey, place: str, value: float, one: OneSystem
 ) -> MetricRow:
-    found = shown_interval(one, key)
-    if found is None:
+    result = shown_interval(one, key)
+    if result is None:
         return MetricRow(name, condition, metric.name, place, value, None, None, None)
-    return MetricRow(name, condition, metric.name, place, value, found.low, found.high, found.corrected)
+    return MetricRow(name, condition, metric.name, place, value, result.low, result.high, result.corrected)
 
 
 def _values(metric: Metric, one: OneSystem, lists: dict[str, Any]) -> Iterator[tuple[MetricKey, str, float]]:
@@ -258,16 +258,16 @@ def _place_of(entry: Mapping[str, Any]) -> str:
     return first if name == "name" else f"{name} {first:.6g}" if isinstance(first, float) else f"{name} {first}"
 
 
-def _requested_metrics(name: str, condition: str, one: OneSystem, found: Mapping[str, Any]) -> Iterator[MetricRow]:
+def _requested_metrics(name: str, condition: str, one: OneSystem, entries: Mapping[str, Any]) -> Iterator[MetricRow]:
     """Yield rates at a limit of the other rate, and the EER by other conventions."""
     at = 0
     for where, key in (("fnmr_at_fmr", "fnmr"), ("fmr_at_fnmr", "fmr")):
-        for entry in found.get(where) or ():
+        for entry in entries.get(where) or ():
             yield _row(
                 name, condition, Metric(where, where), ("rates_at", at), _place_of(entry), float(entry[key]), one
             )
             at += 1
-    for convention, value in (found.get("eer_conventions") or {}).items():
+    for convention, value in (entries.get("eer_conventions") or {}).items():
         metric = Metric("eer_conventions", "EER by convention")
         yield _row(name, condition, metric, ("eer_conventions", convention), convention, float(value), one)
 
@@ -308,17 +308,17 @@ def logged_metrics(result: Tabular, prefix: str = "") -> dict[str, float]:
     """
     rows = metric_table(result)
     several = len({row.system for row in rows}) > 1
-    found: dict[str, float] = {}
+    entries: dict[str, float] = {}
     for row in rows:
         folders = [row.system if several else "", row.condition]
         for end, value in (("", row.value), ("_low", row.low), ("_high", row.high)):
             parts = [part for part in (*folders, f"{row.metric}{end} {row.place}".rstrip()) if part]
             if value is not None and math.isfinite(value):
                 name = prefix + "/".join(_ALLOWED.sub("_", part.replace("/", "_")) for part in parts)
-                if name in found:
+                if name in entries:
                     raise InputError(f"log_to: two metrics would be called {name!r}. Rename the systems.")
-                found[name] = float(value)
-    return found
+                entries[name] = float(value)
+    return entries
 
 
 _CURVES = {"two-class": ("det", "bayes_error"), "classes": ("class_losses", "c_avg_curve")}
@@ -442,14 +442,14 @@ class WorkbookConsole(TableConsole):
         if rows:
             _fill(book.create_sheet("metrics"), [one.name for one in fields(MetricRow)], rows)
         for k, table in enumerate(self._tables, 1):
-            made = bare(table, bounds_apart=True)
+            result = bare(table, bounds_apart=True)
             named = _FORBIDDEN.sub(" ", one_line(next(filter(None, (table.headings[0], *table.headings[1:])), "table")))
             sheet = book.create_sheet(f"{k} {named}"[:31])
             cells = [
-                [one if at < made.n_left else _as_number(one) for at, one in enumerate(made.cells(row))]
-                for row in made.rows
+                [one if at < result.n_left else _as_number(one) for at, one in enumerate(result.cells(row))]
+                for row in result.rows
             ]
-            _fill(sheet, made.headings, cells, made.caption.splitlines())
+            _fill(sheet, result.headings, cells, result.caption.splitlines())
         if self._texts:
             _fill(book.create_sheet("notes"), ["notes"], [[text] for text in self._texts])
         book.save(stream)

@@ -356,11 +356,11 @@ def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tupl
     return worst, f"{most} classes with the greatest error rates, of {n_classes:,} ({way} shows all); "
 
 
-def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
+def _of_one(one: ClassEvaluation, numbers: Sequence[int]) -> Table:
     """Return a table of the metrics of each class, including its detection against the rest."""
     digits = {"cost": 4, "min_cost": 4, "cllr": 3, "min_cllr": 3, "calibration_loss": 3}
     rows, detectors = list[Sequence[str]](), one.detectors
-    for name, n, rate in ((one.classes[k], one.counts[k], one.class_error_rates[k]) for k in shown):
+    for name, n, rate in ((one.classes[k], one.counts[k], one.class_error_rates[k]) for k in numbers):
         metrics = detectors.get(name, {})
         cells = [
             with_interval(number(metrics[which], digits[which]), one, ("detectors", name, which))
@@ -371,12 +371,12 @@ def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
     return table(["class", "segments", "error rate", "cost", "min cost", "Cllr", "min Cllr", "calibration loss"], rows)
 
 
-def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int], *, apart: bool) -> Table:
+def _of_many(systems: Sequence[ClassEvaluation], numbers: Sequence[int], *, apart: bool) -> Table:
     """Return a table of error rate and Cllr of each class; if `apart`, each metric of each system has a column.
 
     Metrics with intervals are in separate rows, because one row would not fit the window.
     """
-    rows, held = list[Sequence[str]](), _metrics_of_classes(systems, shown)
+    rows, held = list[Sequence[str]](), _metrics_of_classes(systems, numbers)
     if apart:
         for name, n, metrics in held:
             columns = [metrics.get(metric, [""] * len(systems)) for metric in _METRICS_OF_A_CLASS]
@@ -401,28 +401,28 @@ _METRICS_OF_A_CLASS = ("error rate", "Cllr", "min Cllr")
 
 
 def _metrics_of_classes(
-    systems: Sequence[ClassEvaluation], shown: Sequence[int]
+    systems: Sequence[ClassEvaluation], numbers: Sequence[int]
 ) -> list[tuple[str, str, dict[str, list[str]]]]:
     """Return name and size of each class, and its cells by metric; out-of-set classes have no detection metrics."""
-    found, detectors = list[tuple[str, str, dict[str, list[str]]]](), [one.detectors for one in systems]
-    for k in shown:
+    result, detectors = list[tuple[str, str, dict[str, list[str]]]](), [one.detectors for one in systems]
+    for k in numbers:
         name, metric = systems[0].classes[k], ("class_error_rates", systems[0].classes[k])
         cells = {"error rate": [with_interval(percent(one.class_error_rates[k]), one, metric) for one in systems]}
         for heading, which in (("Cllr", "cllr"), ("min Cllr", "min_cllr")) if name in detectors[0] else ():
             costs = (number(one[name][which]) for one in detectors)
             place = ("detectors", name, which)
             cells[heading] = [with_interval(text, one, place) for text, one in zip(costs, systems, strict=True)]
-        found.append((name, amount(systems[0].counts[k]), cells))
-    return found
+        result.append((name, amount(systems[0].counts[k]), cells))
+    return result
 
 
 def _remarks(one: ClassEvaluation) -> list[str]:
     """Return remarks on calibration loss, the most frequent confusions, and the hardest and easiest subsets."""
-    found, lines = one.calibration, []
-    if found.loss > 0 and math.isfinite(found.total):
+    result, lines = one.calibration, []
+    if result.loss > 0 and math.isfinite(result.total):
         lines.append(
-            f"calibration loss {number(found.loss)} bits: offsets alone would save {number(found.offset_loss)}, "
-            f"a scale alone {number(found.scale_loss)}"
+            f"calibration loss {number(result.loss)} bits: offsets alone would save {number(result.offset_loss)}, "
+            f"a scale alone {number(result.scale_loss)}"
         )
     confused = [
         f"{true} \N{RIGHTWARDS ARROW} {taken} {with_interval(percent(rate), one, ('confusion', true, taken))}"
@@ -435,17 +435,17 @@ def _remarks(one: ClassEvaluation) -> list[str]:
         lines.append(f"{n:,} pairs of classes are not evaluated: {option(pairs=True)} adds them to JSON and pages")
     if (subsets := one.subset_summary()) is not None:
         for word in ("hardest", "easiest"):
-            value, listed = number(subsets[word]["c_avg"], 4), ", ".join(subsets[word]["classes"])
+            value, items = number(subsets[word]["c_avg"], 4), ", ".join(subsets[word]["classes"])
             value = with_interval(value, one, ("subset_c_avg", word))
-            lines.append(f"{word} of {subsets['n']:,} subsets of classes: C_avg {value} ({listed})")
+            lines.append(f"{word} of {subsets['n']:,} subsets of classes: C_avg {value} ({items})")
     return lines
 
 
 def print_decisions(systems: Sequence[DecisionEvaluation], out: Console) -> None:
     """Print the error rates, costs and counts of decisions that were read from files."""
-    for made in (_rates_of(systems), _costs_of(systems), *map(_actions_of, systems)):
-        if made is not None:
-            out.print(made)
+    for result in (_rates_of(systems), _costs_of(systems), *map(_actions_of, systems)):
+        if result is not None:
+            out.print(result)
 
 
 def _rates_of(systems: Sequence[Any]) -> Table | None:
@@ -535,13 +535,13 @@ def leaderboard_table(board: Leaderboard) -> Table:
     from deciban.evaluation.one_system import bounds_in_words
 
     def cell(name: str, system: SavedSystem) -> str:
-        found, how = value_of(system, name), metric_of(name.partition("@")[0])
-        if found is None:
+        result, how = value_of(system, name), metric_of(name.partition("@")[0])
+        if result is None:
             return "-"
-        text = how.text(found.value)
-        if found.low is None or found.high is None:
+        text = how.text(result.value)
+        if result.low is None or result.high is None:
             return text
-        sure = Interval(found.value, found.low, found.high, 0.0, None, board.level, 0, "")
+        sure = Interval(result.value, result.low, result.high, 0.0, None, board.level, 0, "")
         return WithInterval(text, *bounds_in_words(sure, in_percent=how.in_percent, beside=text))
 
     def heading(name: str) -> str:

@@ -69,8 +69,8 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
     """
     if style not in (*STYLES, *WRITERS):
         raise InputError(f"style: got {style!r}. Use one of {', '.join(dict.fromkeys((*STYLES, *WRITERS)))}.")
-    given: object = width
-    if given is not None and (not isinstance(given, int) or given < _LEAST):
+    value: object = width
+    if value is not None and (not isinstance(value, int) or value < _LEAST):
         raise InputError(f"width: got {width!r}. It must be a whole number of columns, at least {_LEAST}.")
     written = io.StringIO()
     out = TableConsole(style, file=written, width=width or UNLIMITED, color_system=None, force_terminal=False)
@@ -144,14 +144,14 @@ def print_results(
         print_conditions(results, to, everything=options.everything)
 
 
-def print_comparison(found: Comparison, out: TableConsole) -> None:
+def print_comparison(comparison: Comparison, out: TableConsole) -> None:
     """Print a table of the differences of all pairs, and sentences about them."""
     from deciban.analysis.comparison import caption_of, headings_of, rows_of, sentences_of
 
-    n_left, found = 1 if len(found.pairs) == 1 else 3, found.meaningful
-    out.print(table(headings_of(found), rows_of(found), n_left=n_left, caption=caption_of(found)))
-    say_all(out, sentences_of(found))
-    say_all(out, found.notes, "yellow")
+    n_left, comparison = 1 if len(comparison.pairs) == 1 else 3, comparison.meaningful
+    out.print(table(headings_of(comparison), rows_of(comparison), n_left=n_left, caption=caption_of(comparison)))
+    say_all(out, sentences_of(comparison))
+    say_all(out, comparison.notes, "yellow")
 
 
 def print_trained(done: Trained, out: Console) -> None:
@@ -256,7 +256,7 @@ def print_conditions(results: Results[Any], out: Console, *, everything: bool = 
             out.print("")
             say(out, f"{of}{'equalized over' if part in alone else 'by'} {part.heading}", "bold")
             rows = condition_rows(one, part)
-            named, front = [(names, found) for names, _, found in rows], part.columns or ("trials",)
+            named, front = [(names, result) for names, _, result in rows], part.columns or ("trials",)
             if leads_with_rates(results):
                 from deciban.tables.error_rates import biometric_rates  # loads metrics of spoofing, too
 
@@ -280,8 +280,8 @@ def _table_of_metrics(rows: Rows, part: ByConditions, *, everything: bool) -> Ta
     columns = summary_columns([pooled], everything=everything)
     caption = "Cllr and information in bits" if pooled.kind == "classes" else two_class_caption(pooled)
     unit = " (weight)" if getattr(pooled, "is_weighted", False) else ""
-    found = condition_table(rows, part, columns, lambda one: [cell(one) for cell in columns.values()], unit=unit)
-    return replace(found, caption=captioned(caption, [pooled]))
+    result = condition_table(rows, part, columns, lambda one: [cell(one) for cell in columns.values()], unit=unit)
+    return replace(result, caption=captioned(caption, [pooled]))
 
 
 Rows: TypeAlias = list[tuple[list[str], Any, Any]]
@@ -328,18 +328,18 @@ def condition_table(
     totals = rows[0][1]
     each = list(totals) if len(totals) <= _MOST_COUNTS else []
     cells = list[Sequence[str]]()
-    for names, trials, found in rows:
+    for names, trials, result in rows:
         counts = [""] * max(len(each), 1)
         if trials is not None:
             counts = [write_count(n) for n in [trials[name] for name in each] or [sum(trials.values())]]
-        cells.append((*names, *counts, *write(found)))
+        cells.append((*names, *counts, *write(result)))
     front = part.columns or ("trials",)
     return table([*front, *(name + unit for name in each or ["trials"]), *headings], cells, n_left=len(front))
 
 
 def _remarks(part: ByConditions, *, with_costs: bool) -> list[str]:
     """Return remarks on conditions without metrics and on conditions with few errors at the operating points."""
-    found = part.without_metrics
+    lines = part.without_metrics
     few = [
         one.name
         for one in part.conditions
@@ -348,13 +348,13 @@ def _remarks(part: ByConditions, *, with_costs: bool) -> list[str]:
     if few:
         which = "every condition" if len(few) == len(part.conditions) else "; ".join(few)
         where = "at an operating point" if len(part.evaluated[0].point_names) > 1 else "at the operating point"
-        found.append(f"Rule of 30: fewer than 30 misses or fewer than 30 false alarms {where} in {which}")
+        lines.append(f"Rule of 30: fewer than 30 misses or fewer than 30 false alarms {where} in {which}")
     known = [(one.name, one.found.uncertainty) for one in part.conditions if one.found is not None]
     doubtful = [name for name, one in known if one is not None and (one.remarks or one.too_few)]
     if doubtful:
         why = "few errors, or few or unequal units"
-        found.append(f"Some intervals can be too narrow or missing ({why}), in {some_of(doubtful, '; ')}")
-    return found
+        lines.append(f"Some intervals can be too narrow or missing ({why}), in {some_of(doubtful, '; ')}")
+    return lines
 
 
 _OF_NEGATED = "thresholds are for negated scores: accept if the score in the file is at most minus the threshold"
@@ -421,14 +421,14 @@ def _thresholds(systems: Sequence[Evaluation]) -> Table | None:
     for one in systems:
         eer = with_interval(percent(one.eer), one, "eer")
         at_eer = rate(one.eer_p_miss), rate(one.eer_p_fa)
-        found: list[tuple[Any, ...]] = [("EER (ROCCH)", eer, one.eer_threshold, *at_eer)]
+        result: list[tuple[Any, ...]] = [("EER (ROCCH)", eer, one.eer_threshold, *at_eer)]
         for k, point in enumerate(one.operating_points):
             least, actual = (with_interval(number(getattr(point, name)), one, (name, k)) for name in _COSTS)
             best = (rate(fraction) for fraction in (point.min_p_miss, point.min_p_fa))
-            found.append((f"minDCF, {point}", least, point.min_threshold, *best))
+            result.append((f"minDCF, {point}", least, point.min_threshold, *best))
             fixed = (with_interval(rate(getattr(point, name)), one, (name, k)) for name in ("p_miss", "p_fa"))
-            found.append((f"actDCF, {point}", actual, point.threshold, *fixed))
-        rows += [(one.name, what, value, threshold(place, unit), *rates) for what, value, place, *rates in found]
+            result.append((f"actDCF, {point}", actual, point.threshold, *fixed))
+        rows += [(one.name, what, value, threshold(place, unit), *rates) for what, value, place, *rates in result]
     words = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; actDCF: the Bayes threshold"
     headings = ["system", "metric", "value", "threshold", "misses", "false alarms"]
     return _requested(headings, rows, words, systems, 2)
@@ -441,8 +441,8 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
     from deciban.metrics import EER_CONVENTIONS
 
     rows = [
-        (one.name, *(with_interval(percent(v), one, ("eer_conventions", k)) for k, v in found.items()))
-        for one, found in ((one, one.requested.eer_conventions) for one in systems)
+        (one.name, *(with_interval(percent(v), one, ("eer_conventions", k)) for k, v in result.items()))
+        for one, result in ((one, one.requested.eer_conventions) for one in systems)
     ]
     meanings = [(name, EER_CONVENTIONS[name].definition, EER_CONVENTIONS[name].tools) for name in names]
     metrics = table(["system", *names], rows, caption=captioned("EER by convention", systems))
@@ -466,13 +466,13 @@ def _rates_at(systems: Sequence[Evaluation], limited: str) -> Table | None:
     rows = [
         (
             one.name,
-            f"{100 * found.limit:.6g} %",
-            with_interval(rate(found.rate), one, ("rates_at", k)),
-            *errors_in_words(found.errors, unit),
+            f"{100 * result.limit:.6g} %",
+            with_interval(rate(result.rate), one, ("rates_at", k)),
+            *errors_in_words(result.errors, unit),
         )
         for one in systems
-        for k, found in enumerate(one.requested.rates_at)
-        if found.limited == limited
+        for k, result in enumerate(one.requested.rates_at)
+        if result.limited == limited
     ]
     names = ("FMR at most", "FNMR") if limited == "fmr" else ("FNMR at most", "FMR")
     words = f"on the ROC steps, without interpolation; thresholds{_in_unit(unit)}: accept at and above"
@@ -484,14 +484,14 @@ def _at_thresholds(systems: Sequence[Evaluation]) -> Table | None:
     rows = [
         (
             one.name,
-            found.name,
-            threshold(found.errors.threshold, unit),
-            with_interval(rate(found.errors.p_miss), one, ("at_thresholds_p_miss", k)),
-            with_interval(rate(found.errors.p_fa), one, ("at_thresholds_p_fa", k)),
-            with_interval(percent(found.errors.hter), one, ("at_thresholds_hter", k)),
+            result.name,
+            threshold(result.errors.threshold, unit),
+            with_interval(rate(result.errors.p_miss), one, ("at_thresholds_p_miss", k)),
+            with_interval(rate(result.errors.p_fa), one, ("at_thresholds_p_fa", k)),
+            with_interval(percent(result.errors.hter), one, ("at_thresholds_hter", k)),
         )
         for one in systems
-        for k, found in enumerate(one.requested.at_thresholds)
+        for k, result in enumerate(one.requested.at_thresholds)
     ]
     words = f"thresholds{_in_unit(unit)} chosen on other trials; HTER = (FNMR + FMR) / 2"
     return _requested(["system", "threshold chosen for", "threshold", "FNMR", "FMR", "HTER"], rows, words, systems, 2)
@@ -501,15 +501,15 @@ def _posterior_scores(systems: Sequence[Evaluation]) -> Table | None:
     rows = [
         (
             one.name,
-            f"{found.p_target:g}",
+            f"{result.p_target:g}",
             what,
             *(with_interval(number(parts[name], 4), one, (metric.format(rule), k)) for name, metric in _PARTS.items()),
         )
         for one in systems
-        for k, found in enumerate(one.requested.posterior_scores)
+        for k, result in enumerate(one.requested.posterior_scores)
         for what, rule, parts in (
-            ("log-loss", "log_loss", found.log_loss.to_dict()),
-            ("Brier", "brier", found.brier.to_dict()),
+            ("log-loss", "log_loss", result.log_loss.to_dict()),
+            ("Brier", "brier", result.brier.to_dict()),
         )
     ]
     words = "log loss in nats; value = calibration loss + discrimination loss (by PAV); without scores: prior alone"
@@ -525,12 +525,12 @@ def rule_table(
     rows = [
         (
             *names,
-            f"{found.p_target:g}",
-            *(with_interval(number(found.to_dict()[metric], 4), one, (f"rule_{metric}", k)) for metric in metrics),
-            number(found.told.entropy, 4),
+            f"{result.p_target:g}",
+            *(with_interval(number(result.to_dict()[metric], 4), one, (f"rule_{metric}", k)) for metric in metrics),
+            number(result.told.entropy, 4),
         )
         for names, one in named
-        for k, found in enumerate(one.requested.rule_costs)
+        for k, result in enumerate(one.requested.rule_costs)
     ]
     words = (
         "custom scoring rule, in its units: cost = calibration loss + minimum (by PAV) = without scores - information; "
@@ -553,14 +553,14 @@ def _misleading(systems: Sequence[Evaluation]) -> Table | None:
     rows = [
         (
             one.name,
-            f"more than {found.factor:g}" if found.factor > 1 else "any",
-            f"{amount(found.n_tar)} of {amount(one.n_tar)}",
-            with_interval(rate(found.p_tar), one, ("misleading_tar", k)),
-            f"{amount(found.n_non)} of {amount(one.n_non)}",
-            with_interval(rate(found.p_non), one, ("misleading_non", k)),
+            f"more than {result.factor:g}" if result.factor > 1 else "any",
+            f"{amount(result.n_tar)} of {amount(one.n_tar)}",
+            with_interval(rate(result.p_tar), one, ("misleading_tar", k)),
+            f"{amount(result.n_non)} of {amount(one.n_non)}",
+            with_interval(rate(result.p_non), one, ("misleading_non", k)),
         )
         for one in systems
-        for k, found in enumerate(one.misleading)
+        for k, result in enumerate(one.misleading)
     ]
     headings = ["system", "factor", "targets", "share of targets", "non-targets", "share of non-targets"]
     words = "misleading evidence: likelihood ratio < 1 / factor for targets, > factor for non-targets"

@@ -84,13 +84,13 @@ def with_corrected(columns: Mapping[str, Cell], systems: Sequence[OneSystem]) ->
     """
     first = systems[0]
     minima = {heading_of(key, first): key for key in first.summary_keys() if metric_of(key).is_minimum}
-    found = dict[str, Cell]()
+    entries = dict[str, Cell]()
     for heading, cell in columns.items():
-        found[heading] = cell
+        entries[heading] = cell
         key = minima.get(heading)
         if key is not None and any(corrected_of(one, key) is not None for one in systems):
-            found[f"{heading.partition('(')[0].rstrip()}, corrected"] = partial(corrected_cell, key)
-    return found
+            entries[f"{heading.partition('(')[0].rstrip()}, corrected"] = partial(corrected_cell, key)
+    return entries
 
 
 def heading_of(key: MetricKey, one: OneSystem) -> str:
@@ -303,10 +303,10 @@ def _prose_widths(table: Table, width: int) -> dict[int, int]:
 
 def _folded(widths: Sequence[int], room: int) -> list[int]:
     """Return the widths of columns of names within a room: the widest are folded, down to `_NARROW`."""
-    found = list(widths)
-    while sum(found) + _GAP * (len(found) - 1) > room and max(found) > _NARROW:
-        found[found.index(max(found))] -= 1
-    return found
+    numbers = list(widths)
+    while sum(numbers) + _GAP * (len(numbers) - 1) > room and max(numbers) > _NARROW:
+        numbers[numbers.index(max(numbers))] -= 1
+    return numbers
 
 
 def _grid(table: Table, columns: Sequence[int], widths: Mapping[int, int]) -> Grid:
@@ -339,11 +339,11 @@ def bare(table: Table, *, bounds_apart: bool = False) -> Table:
 
     If `bounds_apart`, the bounds of intervals have separate columns.
     """
-    found = list[tuple[str, list[str]]]()
+    result = list[tuple[str, list[str]]]()
     for k, heading in enumerate(table.headings):
         cells = table.column(k)
         if k < table.n_left:
-            found.append((heading, cells))
+            result.append((heading, cells))
             continue
         estimates = list(map(estimate_of, cells))
         unit = ""
@@ -351,8 +351,8 @@ def bare(table: Table, *, bounds_apart: bool = False) -> Table:
             unit, cells = " in %", list(map(_without_percent, cells))
         cells = [cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell for cell in cells]
         parts = apart(heading, cells) if bounds_apart else [(heading, cells)]
-        found += [(f"{name}{unit}", column) for name, column in parts]
-    headings, columns = zip(*found, strict=True)
+        result += [(f"{name}{unit}", column) for name, column in parts]
+    headings, columns = zip(*result, strict=True)
     return replace(table, headings=headings, rows=tuple(zip(*columns, strict=True)) if table.rows else ())
 
 
@@ -368,9 +368,9 @@ def as_csv(table: Table) -> str:
     system,EER in %
     "a,b",12.50
     """
-    found, out = bare(table, bounds_apart=True), io.StringIO()
+    result, out = bare(table, bounds_apart=True), io.StringIO()
     out.writelines(f"# {line}\n" for line in table.caption.splitlines())
-    for cells in (found.headings, *map(found.cells, found.rows)):
+    for cells in (result.headings, *map(result.cells, result.rows)):
         has_mark = "#" in "".join(cells)  # readers of comments could drop the rest of the row
         quoting: Literal[0, 1] = csv.QUOTE_ALL if has_mark else csv.QUOTE_MINIMAL
         csv.writer(out, lineterminator="\n", quoting=quoting).writerow(cells)
@@ -446,9 +446,9 @@ def as_latex(table: Table) -> str:
       \caption{Cllr in bits}
     \end{table}
     """
-    found = bare(table)
+    result = bare(table)
     kinds = "".join("l" if k < table.n_left or table.prose else "r" for k in range(len(table.headings)))
-    rows = [f"    {_latex_row(found.cells(row))}" for row in found.rows]
+    rows = [f"    {_latex_row(result.cells(row))}" for row in result.rows]
     words, _, advice = table.caption.partition(": eval --")  # options are of no use in a paper
     caption = [f"  \\caption{{{latex_text(words)}}}{f'  % eval --{advice}' if advice else ''}"] if words else []
     lines = [
@@ -456,7 +456,7 @@ def as_latex(table: Table) -> str:
         r"  \centering",
         f"  \\begin{{tabular}}{{{kinds}}}",
         r"    \toprule",
-        f"    {_latex_row(found.headings)}",
+        f"    {_latex_row(result.headings)}",
         r"    \midrule",
         *rows,
         r"    \bottomrule",

@@ -24,8 +24,8 @@ from deciban.types import IntArray, Names, ScoreArray
 def _class_names(classes: Sequence[str], fewest: int = 2) -> tuple[str, ...]:
     names = tuple(plain_names(classes, "classes").to_pylist())
     if len(names) < fewest or len(set(names)) < len(names):
-        found = ", ".join(map(repr, names)) or "none"
-        raise InputError(f"classes: expected at least {fewest} distinct name{'s' * (fewest > 1)}, got {found}.")
+        result = ", ".join(map(repr, names)) or "none"
+        raise InputError(f"classes: expected at least {fewest} distinct name{'s' * (fewest > 1)}, got {result}.")
     return names
 
 
@@ -331,13 +331,13 @@ def align_class_systems(
             f"{systems[0].trials.origin.name} has scores for {', '.join(classes)} only. Remove these segments from the "
             "key, or use scores for all of its classes."
         )
-    found = match(ordered, key, missing, duplicates, by_order=by_order, ids=Renaming.of(ids))
-    label = place[found.key.label]
+    result = match(ordered, key, missing, duplicates, by_order=by_order, ids=Renaming.of(ids))
+    label = place[result.key.label]
     return [
         AlignedClasses(
-            replace(system, trials=found.key.trials, score=picked(system.score, rows, missing)), label, found.report
+            replace(system, trials=result.key.trials, score=picked(system.score, rows, missing)), label, result.report
         )
-        for system, rows in zip(ordered, found.rows, strict=True)
+        for system, rows in zip(ordered, result.rows, strict=True)
     ]
 
 

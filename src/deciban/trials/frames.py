@@ -220,16 +220,16 @@ def require_library(name: str, function: str) -> Foreign:
         ) from error
 
 
-def is_frame(given: object) -> bool:
+def is_frame(value: object) -> bool:
     """Return True for a data frame: a table with columns, or a mapping of names to columns.
 
     >>> is_frame({"score": [1.0]}), is_frame([1.0]), is_frame(None)
     (True, False, False)
     """
-    if isinstance(given, pa.Table | pa.RecordBatch | Mapping):
+    if isinstance(value, pa.Table | pa.RecordBatch | Mapping):
         return True
-    shown = any(hasattr(given, name) for name in ("columns", "__arrow_c_stream__", "fetch_arrow_table"))
-    return shown and getattr(given, "ndim", 2) == 2 and not isinstance(given, pa.ChunkedArray)
+    shown = any(hasattr(value, name) for name in ("columns", "__arrow_c_stream__", "fetch_arrow_table"))
+    return shown and getattr(value, "ndim", 2) == 2 and not isinstance(value, pa.ChunkedArray)
 
 
 def as_table(frame: Frame) -> pa.Table:
@@ -273,9 +273,9 @@ def column_of(table: pa.Table, name: str) -> pa.ChunkedArray:
     InputError
         If the table has no column with this name.
     """
-    given: object = name
-    if not isinstance(given, str):
-        raise InputError(f"frame: names of columns must be strings, got {type(given).__name__}.")
+    value: object = name
+    if not isinstance(value, str):
+        raise InputError(f"frame: names of columns must be strings, got {type(value).__name__}.")
     if name not in table.column_names:
         raise InputError(
             f"frame: no column {name!r}; the columns are {', '.join(map(str, table.column_names)) or 'none'}."
@@ -360,9 +360,9 @@ def truth_of(column: pa.ChunkedArray, name: str) -> BoolArray:
         known, truth = meanings >= 0, meanings == 1
     if not known.all():
         row = int(np.argmin(known))
-        found = values[row].as_py() if isinstance(values, pa.ChunkedArray) else values[row].item()
+        result = values[row].as_py() if isinstance(values, pa.ChunkedArray) else values[row].item()
         raise InputError(
-            f"{name}: row {row} contains {found!r}; expected booleans, 1 and 0, or target and nontarget. Compare the "
+            f"{name}: row {row} contains {result!r}; expected booleans, 1 and 0, or target and nontarget. Compare the "
             "column with your word for target first."
         )
     return np.asarray(truth, np.bool_)
@@ -573,16 +573,16 @@ def class_key_from(
 
 def _given(enroll: str | None, test: str | None, side: str | None, trial: str | None) -> dict[str, str]:
     named = {"enroll": enroll, "test": test, "side": side, "trial": trial}
-    given = {role: column for role, column in named.items() if column is not None}
-    if given and tuple(given) not in (PAIR, PAIR_SIDE, SINGLE):
-        raise InputError(f"trials are identified by enroll and test (and side), or by trial; got {', '.join(given)}.")
-    return given
+    entries = {role: column for role, column in named.items() if column is not None}
+    if entries and tuple(entries) not in (PAIR, PAIR_SIDE, SINGLE):
+        raise InputError(f"trials are identified by enroll and test (and side), or by trial; got {', '.join(entries)}.")
+    return entries
 
 
-def _trials(table: pa.Table, given: Mapping[str, str], used: Sequence[str]) -> Trials:
+def _trials(table: pa.Table, entries: Mapping[str, str], used: Sequence[str]) -> Trials:
     there = table.column_names
     default = next((sides for sides in (PAIR_SIDE, PAIR, SINGLE) if set(sides) <= set(there)), ())
-    sides = given or {side: side for side in default}
+    sides = entries or {side: side for side in default}
     if not sides and "roles" not in description(table.schema):
         raise InputError(
             f"frame: no columns enroll and test, and no column trial; the columns are {', '.join(map(str, there))}. "

@@ -45,11 +45,11 @@ def read_only(array: Any) -> Any:
     return view
 
 
-def owned(array: AnyArray, given: ArrayLike) -> AnyArray:
+def owned(array: AnyArray, values: ArrayLike) -> AnyArray:
     """Return an array made from an argument, as a copy if it shares the memory of the argument."""
-    if isinstance(given, list | tuple):
+    if isinstance(values, list | tuple):
         return array
-    return array.copy() if np.may_share_memory(array, np.asarray(given)) else array
+    return array.copy() if np.may_share_memory(array, np.asarray(values)) else array
 
 
 Conditions: TypeAlias = Mapping[str, NamesLike]
@@ -130,8 +130,8 @@ class Origin:
         if self.places is not None:
             return self.places(rows)
         lines = [None] * len(rows) if self.lines is None else self.lines(rows)
-        found = zip(rows, lines, strict=True)
-        return [f"{self.name}, row {row}" if line is None else f"{self.name}:{line}" for row, line in found]
+        items = zip(rows, lines, strict=True)
+        return [f"{self.name}, row {row}" if line is None else f"{self.name}:{line}" for row, line in items]
 
     def number(self, row: int | IntArray) -> Any:
         """Return the number of a row, or of several rows, in the table from which they were selected."""
@@ -254,8 +254,8 @@ class Trials(Frozen):
         >>> len(trials), trials.sides, trials.name_of(1)
         (2, ('enroll', 'test'), '(ann, y)')
         """
-        given: object = ids
-        sides = tuple(ids) if isinstance(given, Mapping) else type(given).__name__
+        value: object = ids
+        sides = tuple(ids) if isinstance(value, Mapping) else type(value).__name__
         if sides not in (PAIR, PAIR_SIDE, SINGLE, ROW):
             raise InputError(f"ids: trials are identified by enroll and test (and side), or by trial, not by {sides}.")
         columns = [encode(values, side) for side, values in ids.items()]
@@ -264,8 +264,8 @@ class Trials(Frozen):
         lengths |= {name: len(values) for name, values in extra.items()}
         if len(set(lengths.values())) != 1:
             raise InputError(f"ids: expected columns of one length, got {lengths}.")
-        listed, names = tuple(codes for codes, _ in columns), tuple(names for _, names in columns)
-        return cls(sides, names, listed, origin=origin or Origin("trials"), conditions=extra)
+        items, names = tuple(codes for codes, _ in columns), tuple(names for _, names in columns)
+        return cls(sides, names, items, origin=origin or Origin("trials"), conditions=extra)
 
     @classmethod
     def of_grid(
@@ -396,10 +396,10 @@ class Trials(Frozen):
         """
         rows = self.row_numbers(rows)
         used = [_used(codes[rows], known) for codes, known in zip(self.codes, self.names, strict=True)]
-        listed, names = zip(*used, strict=True)
+        items, names = zip(*used, strict=True)
         conditions = {name: values.take(of_numpy(rows)) for name, values in self.conditions.items()}
         origin = self.origin.taken(rows)
-        return replace(self, names=names, listed=listed, mask=None, origin=origin, conditions=conditions)
+        return replace(self, names=names, listed=items, mask=None, origin=origin, conditions=conditions)
 
     def with_names(self, at: int, names: pa.Array) -> Trials:
         """Replace the names of one side, one for each of its distinct names; several may become equal."""
@@ -489,29 +489,29 @@ class Trials(Frozen):
         return replace(self, listed=None) if full else self
 
 
-def _used(picked: IntArray, known: pa.Array) -> tuple[IntArray, pa.Array]:
+def _used(picked: IntArray, array: pa.Array) -> tuple[IntArray, pa.Array]:
     """Return new codes for the names that occur, and these names in their order."""
-    if len(picked) < len(known) // _FEW:  # so that many small selections do not each need a pass over all names
+    if len(picked) < len(array) // _FEW:  # so that many small selections do not each need a pass over all names
         occurring, place = np.unique(picked, return_inverse=True)
         few: AnyArray = np.asarray(place, np.int32)
-        return few, known.take(of_numpy(occurring))
-    used = np.zeros(len(known), np.bool_)
+        return few, array.take(of_numpy(occurring))
+    used = np.zeros(len(array), np.bool_)
     used[picked] = True
     new_code: AnyArray = np.cumsum(used, dtype=np.int32) - 1
-    return new_code[picked], known if used.all() else known.filter(of_numpy(used))
+    return new_code[picked], array if used.all() else array.filter(of_numpy(used))
 
 
-def _mask(given: ArrayLike, shape: tuple[int, int]) -> BoolArray | None:
+def _mask(values: ArrayLike, shape: tuple[int, int]) -> BoolArray | None:
     """Return the mask of cells that are trials; None for all cells."""
-    mask = _validate.array(given, "mask")
+    mask = _validate.array(values, "mask")
     if mask.shape != shape or mask.dtype != np.bool_:
         raise InputError(f"mask: expected {shape} booleans, got {mask.dtype} of shape {mask.shape}.")
-    return None if mask.all() else owned(mask, given)
+    return None if mask.all() else owned(mask, values)
 
 
 def _distinct(values: NamesLike, side: str) -> pa.Array:
-    listed = plain_names(values, side)
-    codes, names = encode(listed, side)
+    array = plain_names(values, side)
+    codes, names = encode(array, side)
     if len(names) < len(codes):
         seen = np.bincount(codes)
         twice = names[int(np.argmax(seen > 1))].as_py()
@@ -519,4 +519,4 @@ def _distinct(values: NamesLike, side: str) -> pa.Array:
             f"{side}: {len(codes) - len(names)} of {len(codes)} names repeat another one, the first {twice!r}. The "
             "rows and columns of a matrix need distinct names. Were the names cut off at 100 characters?"
         )
-    return listed
+    return array

@@ -149,9 +149,9 @@ def positions(names: pa.Array, among: pa.Array) -> IntArray:
     if max(len(names), len(among)) <= _FEW:
         place = {name: at for at, name in enumerate(among.to_pylist())}
         return np.fromiter((place.get(name, -1) for name in names.to_pylist()), np.int64, len(names))
-    found = find_names(names, among)
-    if found is not None:
-        return found
+    indices = find_names(names, among)
+    if indices is not None:
+        return indices
     return with_gaps(pc.index_in(names, value_set=among), -1).astype(np.int64)
 
 
@@ -250,16 +250,16 @@ def find_names(names: pa.Array, among: pa.Array) -> IntArray | None:
     theirs = theirs[order]
     if np.any(theirs[1:] == theirs[:-1]):
         return None
-    found: AnyArray = np.empty(len(names), np.int32)
-    found[own] = order[np.minimum(np.searchsorted(theirs, mine[own]), len(theirs) - 1)]
+    indices: AnyArray = np.empty(len(names), np.int32)
+    indices[own] = order[np.minimum(np.searchsorted(theirs, mine[own]), len(theirs) - 1)]
 
     def forget_others(start: int) -> None:
-        part = found[start : start + _BATCH]
+        part = indices[start : start + _BATCH]
         same = pc.equal(names.slice(start, len(part)), among.take(of_numpy(part)))
         part[~to_numpy(same)] = -1
 
-    _in_batches(forget_others, len(found))
-    return found
+    _in_batches(forget_others, len(indices))
+    return indices
 
 
 def _mostly_distinct(names: pa.Array) -> bool:

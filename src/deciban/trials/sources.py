@@ -134,9 +134,9 @@ class Batch:
 
     def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
         """Return scores and weights of targets and of non-targets, for the first system or for the given scores."""
-        found, rows = self.scores[0] if score is None else score, self.labels
+        result, rows = self.scores[0] if score is None else score, self.labels
         weights = (None, None) if self.weight is None else (self.weight[rows], self.weight[~rows])
-        return (found[rows], weights[0]), (found[~rows], weights[1])
+        return (result[rows], weights[0]), (result[~rows], weights[1])
 
     def as_sets(self, score: ScoreArray | None = None) -> dict[str, Any]:
         """Return the same as arguments of a metric."""
@@ -174,9 +174,9 @@ class Columns(tuple[ScoreArray, ...]):  # noqa: SLOT001  # tuples with slots can
     @classmethod
     def of(cls, together: ScoreArray) -> Columns:
         """Return the columns of an array."""
-        found = cls(together[:, k] for k in range(together.shape[1]))
-        found.together = together
-        return found
+        columns = cls(together[:, k] for k in range(together.shape[1]))
+        columns.together = together
+        return columns
 
 
 def stacked(columns: Sequence[AnyArray]) -> AnyArray:
@@ -219,7 +219,7 @@ class SourcePartition(ABC):
         return None
 
     @abstractmethod
-    def read(self, wanted: TrialFields) -> Batch:
+    def read(self, fields: TrialFields) -> Batch:
         """Read the trials.
 
         Raises
@@ -252,16 +252,16 @@ class LoadedPartition(SourcePartition):
         """See `SourcePartition.batch`."""
         return self.loaded
 
-    def read(self, wanted: TrialFields) -> Batch:
+    def read(self, fields: TrialFields) -> Batch:
         """See `SourcePartition.read`."""
-        found = self.loaded
-        is_all = wanted.systems == tuple(range(len(found.scores)))
+        result = self.loaded
+        is_all = fields.systems == tuple(range(len(result.scores)))
         return replace(
-            found,
-            scores=found.scores if is_all else tuple(found.scores[at] for at in wanted.systems),
-            units=found.units if wanted.units else None,
-            weight=found.weight if wanted.weight else None,
-            conditions=found.conditions if wanted.conditions else None,
+            result,
+            scores=result.scores if is_all else tuple(result.scores[at] for at in fields.systems),
+            units=result.units if fields.units else None,
+            weight=result.weight if fields.weight else None,
+            conditions=result.conditions if fields.conditions else None,
         )
 
 
@@ -290,9 +290,9 @@ class MappedPartition(SourcePartition):
         """See `SourcePartition`."""
         return self.partition.n_rows
 
-    def read(self, wanted: TrialFields) -> Batch:
+    def read(self, fields: TrialFields) -> Batch:
         """Read the trials; see `SourcePartition.read`."""
-        return self.step(self.partition, wanted)
+        return self.step(self.partition, fields)
 
 
 def changed(name: str) -> FormatError:
@@ -443,9 +443,9 @@ class TrialSource:
         """Return the source with other partitions; if its trials are in memory, they are read at once."""
         if self.batch is None:
             return replace(self, partitions=tuple(partitions), **changes)
-        made = replace(self, partitions=tuple(partitions), **changes)
-        every = TrialFields(tuple(range(len(made.systems))), truth=True, units=True, weight=True, conditions=True)
-        return replace(made, partitions=tuple(LoadedPartition(one.read(every), one.name) for one in partitions))
+        result = replace(self, partitions=tuple(partitions), **changes)
+        every = TrialFields(tuple(range(len(result.systems))), truth=True, units=True, weight=True, conditions=True)
+        return replace(result, partitions=tuple(LoadedPartition(one.read(every), one.name) for one in partitions))
 
     def each(self, step: Step) -> tuple[MappedPartition, ...]:
         """Return the partitions with a step that is applied when they are read."""
@@ -510,9 +510,9 @@ class NumberedPartition(SourcePartition):
     name: str
     n_rows: int
 
-    def read(self, wanted: TrialFields) -> Batch:
+    def read(self, fields: TrialFields) -> Batch:
         """See `SourcePartition.read`."""
-        return self.partition.read(wanted)
+        return self.partition.read(fields)
 
 
 def numbered(source: TrialSource) -> list[NumberedPartition]:
@@ -532,16 +532,16 @@ def batches(partitions: Sequence[SourcePartition], n_rows: int) -> list[tuple[So
     -------
     list of tuple of SourcePartition
     """
-    found: list[tuple[SourcePartition, ...]] = []
+    result: list[tuple[SourcePartition, ...]] = []
     some: list[SourcePartition] = []
     rows = 0
     for partition in partitions:
         if some and rows + partition.n_rows > n_rows:
-            found.append(tuple(some))
+            result.append(tuple(some))
             some, rows = [], 0
         some.append(partition)
         rows += partition.n_rows
-    return [*found, tuple(some)] if some else found
+    return [*result, tuple(some)] if some else result
 
 
 W = TypeVar("W", bound="SourcePass")
@@ -728,12 +728,12 @@ class MapPass(SourcePass):
 
     def of(self, partitions: Sequence[SourcePartition]) -> object:
         """See `SourcePass.of`."""
-        found = None
+        result = None
         for partition in partitions:
             batch = partition.read(self.wanted)
             with naming_trials(f"{{}} of {partition.name}".format):
-                found = both(found, self.look(batch))
-        return found
+                result = both(result, self.look(batch))
+        return result
 
 
 def both(one: Any, other: Any) -> Any:
@@ -746,7 +746,7 @@ def both(one: Any, other: Any) -> Any:
 def found_in(
     source: TrialSource,
     engine: Engine | None,
-    wanted: TrialFields,
+    fields: TrialFields,
     look: Callable[[Batch], object],
     words: str = "training",
 ) -> Any:
@@ -773,10 +773,10 @@ def found_in(
     """
     if engine is None:
         return look(source.held)  # without an engine, all trials are in one batch
-    return engine.run(MapPass(wanted, look, words), source.partitions).found
+    return engine.run(MapPass(fields, look, words), source.partitions).found
 
 
-def in_threads(function: Callable[[T], V], given: Sequence[T], n_threads: int) -> Iterator[V]:
+def in_threads(function: Callable[[T], V], value: Sequence[T], n_threads: int) -> Iterator[V]:
     """Yield the results of a function in order; after an error, no further call is started.
 
     Examples
@@ -785,7 +785,7 @@ def in_threads(function: Callable[[T], V], given: Sequence[T], n_threads: int) -
     [1, 2, 3]
     """
     with ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(function, one) for one in given]
+        futures = [pool.submit(function, one) for one in value]
         try:
             finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
             for one in finished:
@@ -797,10 +797,10 @@ def in_threads(function: Callable[[T], V], given: Sequence[T], n_threads: int) -
 
 
 def _ordered(
-    systems: tuple[int, ...], classes: tuple[int, ...], partition: SourcePartition, wanted: TrialFields
+    systems: tuple[int, ...], classes: tuple[int, ...], partition: SourcePartition, fields: TrialFields
 ) -> Batch:
     """Read the trials of a partition with selected systems, or with classes in another order."""
-    batch = partition.read(replace(wanted, systems=tuple(systems[at] for at in wanted.systems)))
+    batch = partition.read(replace(fields, systems=tuple(systems[at] for at in fields.systems)))
     if not classes:
         return batch
     order = list(classes)
@@ -832,21 +832,21 @@ def ordered(
 
 
 def _having(
-    partition: SourcePartition, wanted: TrialFields, *, systems: tuple[int, ...], every: bool, counting: bool
+    partition: SourcePartition, fields: TrialFields, *, systems: tuple[int, ...], every: bool, counting: bool
 ) -> Batch:
     """Read the trials of a partition that have scores of all (or some) of the systems."""
-    asked = tuple(dict.fromkeys((*wanted.systems, *systems)))
-    batch = partition.read(replace(wanted, systems=asked, weight=wanted.weight or counting))
-    by_system = dict(zip(asked, batch.scores, strict=True))
+    items = tuple(dict.fromkeys((*fields.systems, *systems)))
+    batch = partition.read(replace(fields, systems=items, weight=fields.weight or counting))
+    by_system = dict(zip(items, batch.scores, strict=True))
     there = [~np.isnan(by_system[at]) for at in systems]
     rules = [(np.logical_and if every else np.logical_or).reduce(there)] if there else []
     if counting and batch.weight is not None:
         rules.append(batch.weight > 0)
-    kept: BoolArray = np.logical_and.reduce(rules)
-    weight = batch.weight if wanted.weight else None
-    scores = batch.scores if asked == wanted.systems else tuple(by_system[at] for at in wanted.systems)
+    mask: BoolArray = np.logical_and.reduce(rules)
+    weight = batch.weight if fields.weight else None
+    scores = batch.scores if items == fields.systems else tuple(by_system[at] for at in fields.systems)
     own = replace(batch, scores=scores, weight=weight)
-    return own if kept.all() else own.take(kept)
+    return own if mask.all() else own.take(mask)
 
 
 def having(source: TrialSource, systems: Sequence[int], *, every: bool = True, counting: bool = False) -> TrialSource:

@@ -63,9 +63,9 @@ class TargetPairs(SourcePass):
 
     def speakers(self, *, apart: bool, has_channels: bool) -> SpeakersByName:
         """Return the speakers of all names."""
-        found = self.gathered()
-        links = [np.searchsorted(own, side) for own, side in zip(found.names, found.links, strict=True)]
-        return SpeakersByName.of(found.names, links, apart=apart, has_channels=has_channels)
+        result = self.gathered()
+        links = [np.searchsorted(own, side) for own, side in zip(result.names, result.links, strict=True)]
+        return SpeakersByName.of(result.names, links, apart=apart, has_channels=has_channels)
 
     def __getstate__(self) -> dict[str, object]:
         self.gathered()
@@ -73,9 +73,9 @@ class TargetPairs(SourcePass):
 
     def __add__(self, other: Self) -> Self:
         """See `SourcePass.__add__`."""
-        found = self.empty()
-        found._waiting = [(one.names, one.links) for one in (self.gathered(), other.gathered())]
-        return found.gathered()
+        values = self.empty()
+        values._waiting = [(one.names, one.links) for one in (self.gathered(), other.gathered())]
+        return values.gathered()
 
 
 def distinct_links(links: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
@@ -128,10 +128,10 @@ class BatchUnits:
         """True if each trial is a unit and the units are not listed."""
         return isinstance(self.units, UnlistedUnits)
 
-    def wanted(self, wanted: TrialFields, *, with_keys: bool = False) -> TrialFields:
+    def wanted(self, fields: TrialFields, *, with_keys: bool = False) -> TrialFields:
         """Add the fields that determine the units; ``with_keys`` also for trials that are units."""
         named = self.by_name is not None
-        return replace(wanted, units=not named and (with_keys or not self.are_trials), names=named)
+        return replace(fields, units=not named and (with_keys or not self.are_trials), names=named)
 
     def groups(self, batch: Batch, n_groups: int) -> list[IntArray]:
         """Return the groups of the units of trials, for each side, as `groups_of_units` computes them in memory."""

@@ -35,13 +35,13 @@ def criteria(trials: Trials, names: Mapping[str, Chosen], where: Where) -> list[
     if not isinstance(where, Mapping):
         raise InputError(f"where: got {where!r}. Pass the values of each condition column: {{'gender': 'f'}}.")
     meets = []
-    for side, wanted in names.items():
-        if wanted is None:
+    for side, expected in names.items():
+        if expected is None:
             continue
         if side not in trials.sides:
             raise InputError(f"{side}: trials of {trials.origin.name} are identified by {', '.join(trials.sides)}.")
         at = trials.sides.index(side)
-        known = to_numpy(pc.is_in(trials.names[at], value_set=_listed(wanted, side)))
+        known = to_numpy(pc.is_in(trials.names[at], value_set=_listed(expected, side)))
         meets.append(known[trials.codes[at]])
     for name, values in where.items():
         meets.append(_with_values(trials, name, _listed(values, name)))
@@ -50,17 +50,17 @@ def criteria(trials: Trials, names: Mapping[str, Chosen], where: Where) -> list[
     return meets
 
 
-def _with_values(trials: Trials, name: str, listed: pa.Array) -> BoolArray:
+def _with_values(trials: Trials, name: str, array: pa.Array) -> BoolArray:
     """Return a mask of trials whose condition has one of these values, in any notation."""
     column = trials.condition(name).dictionary_encode()
     there = column.dictionary
     chosen = np.zeros(len(there) + 1, np.bool_)  # the last entry is for trials without a value
-    for text in listed.to_pylist():
-        found = texts_alike(there, text)
-        if not found.any():
+    for text in array.to_pylist():
+        result = texts_alike(there, text)
+        if not result.any():
             listing = ", ".join(str(value) for value in as_text(there)[:20].to_pylist())
             raise InputError(f"{trials.origin.name}: no trial has {name} = {text!r}; the values are {listing}.")
-        chosen[:-1] |= found
+        chosen[:-1] |= result
     meets: BoolArray = chosen[with_gaps(column.indices, len(there))]
     return meets
 
@@ -140,8 +140,8 @@ class TrialTable(Frozen):
         """Return the table for other trials, whose values are in these rows."""
         table: Any = self
         values = {} if self.holds is None else {self.holds: getattr(self, self.holds)[rows]}
-        made: Self = replace(table, trials=trials, **values)
-        return made
+        result: Self = replace(table, trials=trials, **values)
+        return result
 
     def take(self, rows: IntArray | BoolArray) -> Self:
         """Select trials by row number or by a mask over the trials."""
@@ -200,10 +200,10 @@ class TrialTable(Frozen):
         meets = criteria(self.trials, {"enroll": enroll, "test": test, "trial": trial}, where)
         return self._selected(~np.logical_or.reduce(meets))
 
-    def _selected(self, chosen: BoolArray) -> Self:
-        if not chosen.any():
+    def _selected(self, mask: BoolArray) -> Self:
+        if not mask.any():
             raise InputError(f"{self.trials.origin.name}: none of {len(self):,} trials is left after the selection.")
-        return self if chosen.all() else self.take(chosen)
+        return self if mask.all() else self.take(mask)
 
     def split(self, by: str) -> dict[str, Self]:
         """Split the table by the values of a condition column or the names of a side, in the order of first occurrence.
@@ -266,8 +266,8 @@ class TrialTable(Frozen):
             raise InputError(f"unknown: expected 'error', 'keep' or 'drop', got {unknown!r}.")
         at = self.trials.sides.index(side)
         names = self.trials.names[at]
-        found = positions(names, id_map.left)
-        lacking, used = found < 0, np.zeros(len(names), np.bool_)
+        result = positions(names, id_map.left)
+        lacking, used = result < 0, np.zeros(len(names), np.bool_)
         if lacking.any() and unknown != "keep":
             used[self.trials.codes[at]] = True
             lacking &= used
@@ -279,7 +279,7 @@ class TrialTable(Frozen):
             )
         if lacking.any() and unknown == "drop":
             return self._selected(~lacking[self.trials.codes[at]]).rename(id_map, side)
-        renamed = pc.coalesce(id_map.right.take(of_numpy(found, lacking=found < 0)), names)
+        renamed = pc.coalesce(id_map.right.take(of_numpy(result, lacking=result < 0)), names)
         return self._with(self.trials.with_names(at, renamed), slice(None))
 
 
@@ -466,8 +466,8 @@ class Scores(TrialTable):
         >>> Scores.of({"trial": ["a", "b"]}, [0.5, -1.0]).transform(lambda score: 2 * score + 1).score
         array([ 2., -1.])
         """
-        made = function(self.score.copy())
-        values = owned(_validate.scores(made, "result of the function"), made)
+        output = function(self.score.copy())
+        values = owned(_validate.scores(output, "result of the function"), output)
         if values.shape != self.score.shape:
             raise InputError(f"transform: the function returned {len(values)} scores for {len(self.score)} trials.")
         return replace(self, score=values, log10=self.log10 if log10 is None else log10)
@@ -523,21 +523,21 @@ class SegmentQuality(Frozen):
         (2, 2)
         """
         origin = origin or Origin("quality")
-        listed = plain_names(names, "names")
-        codes, distinct = encode(listed, "names")
+        items = plain_names(names, "names")
+        codes, distinct = encode(items, "names")
         numbers = _real(values, "values")
         numbers = numbers[:, None] if numbers.ndim == 1 else numbers
         if len(distinct) < len(codes):
             twice = distinct[int(np.argmax(np.bincount(codes) > 1))].as_py()
             raise InputError(f"{origin.name}: {twice!r} has more than one line of quality measures.")
-        if numbers.ndim != 2 or len(numbers) != len(listed) or not numbers.shape[1]:
+        if numbers.ndim != 2 or len(numbers) != len(items) or not numbers.shape[1]:
             raise InputError(
-                f"{origin.name}: expected one row of measures for each of {len(listed)} names, got {numbers.shape}."
+                f"{origin.name}: expected one row of measures for each of {len(items)} names, got {numbers.shape}."
             )
         if not np.isfinite(numbers).all():
             row = int(np.argmin(np.isfinite(numbers).all(axis=1)))
-            raise InputError(f"{origin.name}: a quality measure of {listed[row].as_py()!r} is not finite.")
-        return cls(listed, owned(numbers, values), _measure_names(measures, numbers.shape[1]), origin)
+            raise InputError(f"{origin.name}: a quality measure of {items[row].as_py()!r} is not finite.")
+        return cls(items, owned(numbers, values), _measure_names(measures, numbers.shape[1]), origin)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -573,8 +573,8 @@ class SegmentQuality(Frozen):
         return self._chosen(~self._listed(names))
 
     def _listed(self, names: str | Sequence[str]) -> BoolArray:
-        wanted = plain_names([names] if isinstance(names, str) else names, "names")
-        return to_numpy(pc.is_in(self.names, value_set=wanted))
+        expected = plain_names([names] if isinstance(names, str) else names, "names")
+        return to_numpy(pc.is_in(self.names, value_set=expected))
 
     def _chosen(self, rows: BoolArray) -> SegmentQuality:
         if not rows.any():
@@ -594,14 +594,14 @@ class SegmentQuality(Frozen):
         >>> SegmentQuality.of(["x"], [[0.5, 20.0]], measures=["clarity", "snr"]).select(["snr"]).values
         array([[20.]])
         """
-        wanted = plain_names([measures] if isinstance(measures, str) else measures, "measures").to_pylist()
-        unknown = [name for name in wanted if name not in self.measures]
+        expected = plain_names([measures] if isinstance(measures, str) else measures, "measures").to_pylist()
+        unknown = [name for name in expected if name not in self.measures]
         if unknown:
             raise InputError(
                 f"{self.origin.name}: no measure {unknown[0]!r}; the measures are {', '.join(self.measures)}."
             )
-        columns = [self.measures.index(name) for name in wanted]
-        return replace(self, values=self.values[:, columns], measures=_measure_names(wanted, len(wanted)))
+        columns = [self.measures.index(name) for name in expected]
+        return replace(self, values=self.values[:, columns], measures=_measure_names(expected, len(expected)))
 
     def combine_measures(self, matrix: ArrayLike, *, measures: Sequence[str] | None = None) -> SegmentQuality:
         """Compute new measures as weighted sums of the present ones.
@@ -762,13 +762,13 @@ class Quality:
 
     def _chosen(self, choose: Callable[..., SegmentQuality], names: Mapping[str, Chosen]) -> Quality:
         sides: dict[str, Any] = {}
-        for side, wanted in names.items():
-            if wanted is None:
+        for side, expected in names.items():
+            if expected is None:
                 continue
             measured: SegmentQuality | None = getattr(self, side)
             if measured is None:
                 raise InputError(f"{side}: this side has no quality measures.")
-            sides[side] = choose(measured, wanted)
+            sides[side] = choose(measured, expected)
         return replace(self, **sides)
 
     def _each(self, change: Callable[[SegmentQuality], SegmentQuality]) -> Quality:

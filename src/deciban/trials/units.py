@@ -51,14 +51,14 @@ def require_two_sides(sides: Sequence[str], name: str, *, named: str) -> None:
     )
 
 
-def notes_on_speakers(found: SpeakersByName, n_contradictions: int) -> list[str]:
+def notes_on_speakers(name: SpeakersByName, n_contradictions: int) -> list[str]:
     """Return notes on speakers that were found from target trials."""
-    words, n_alone = list[str](), len(found.keys) - found.n_linked
-    if n_alone > found.n_linked:
+    words, n_alone = list[str](), len(name.keys) - name.n_linked
+    if n_alone > name.n_linked:
         words.append(
-            f"{n_alone:,} of the {len(found.keys):,} speakers are names in no target trial; each counts as one speaker"
+            f"{n_alone:,} of the {len(name.keys):,} speakers are names in no target trial; each counts as one speaker"
         )
-    if found.apart:
+    if name.apart:
         words.append("equal names on the two sides are treated as different names, because the key contradicts")
     if n_contradictions:
         which = counted(n_contradictions, "non-target trial")
@@ -141,18 +141,18 @@ def _in_order(
     """Return the units that occur in trials, sorted by their keys."""
     used = np.zeros(len(keys), np.bool_)
     for own, where in zip(codes, place, strict=True):
-        known = np.zeros(len(where), np.bool_)
-        known[own if counting is None else own[counting]] = True
-        used[where[known]] = True
-    chosen = np.flatnonzero(used)
-    chosen = chosen[np.argsort(keys[chosen], kind="stable")]
+        values = np.zeros(len(where), np.bool_)
+        values[own if counting is None else own[counting]] = True
+        used[where[values]] = True
+    indices = np.flatnonzero(used)
+    indices = indices[np.argsort(keys[indices], kind="stable")]
     number: AnyArray = np.zeros(len(keys), np.int32)
-    number[chosen] = np.arange(len(chosen), dtype=np.int32)
+    number[indices] = np.arange(len(indices), dtype=np.int32)
     sides = tuple(number[where][own] for own, where in zip(codes, place, strict=True))
     if counting is not None:
         for side in sides:
             side[~counting] = 0
-    return TrialUnits(sides, keys[chosen], noun, source)
+    return TrialUnits(sides, keys[indices], noun, source)
 
 
 def units_of_trials(trials: Trials, counting: BoolArray | None = None, *, noun: str) -> TrialUnits:
@@ -251,21 +251,21 @@ def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None
     links = [place[side[linking]] for place, side in zip(at, codes, strict=True)]
 
     def joined(*, apart: bool) -> FoundSpeakers:
-        found = SpeakersByName.of((names[0], names[1]), links, apart=apart, has_channels=has_channels)
-        places = zip(found.codes, at, codes, strict=True)
+        result = SpeakersByName.of((names[0], names[1]), links, apart=apart, has_channels=has_channels)
+        places = zip(result.codes, at, codes, strict=True)
         sides: list[AnyArray] = [np.append(own, 0)[place].astype(np.int32)[side] for own, place, side in places]
         enroll, test = sides
         same = (enroll == test) & ~truth
         if counting is not None:
             enroll[~counting] = test[~counting] = 0
             same &= counting
-        return FoundSpeakers(replace(found.about, codes=(enroll, test)), int(np.count_nonzero(same)), found)
+        return FoundSpeakers(replace(result.about, codes=(enroll, test)), int(np.count_nonzero(same)), result)
 
-    found = joined(apart=False)
-    if not found.n_contradictions or has_channels or not len(np.intersect1d(names[0], names[1])):
-        return found
+    result = joined(apart=False)
+    if not result.n_contradictions or has_channels or not len(np.intersect1d(names[0], names[1])):
+        return result
     other = joined(apart=True)
-    return found if other.n_contradictions else other
+    return result if other.n_contradictions else other
 
 
 def _names_of_sides(trials: Trials) -> tuple[list[AnyArray], list[Keys]]:

@@ -105,8 +105,8 @@ def compare_files(
     >>> str(found.pairs[0]), found.difference("eer").n_units
     ('a − b', 5)
     """
-    given: Any = scores
-    named, options = named_scores(given, key, options)
+    argument: Any = scores
+    named, options = named_scores(argument, key, options)
     chosen = Options.of("compare_files", options if "options" in options else {"missing": "drop", **options})
     chosen.scale.refuse("a comparison")
     if not chosen.how_sure.intervals:
@@ -117,8 +117,8 @@ def compare_files(
     if chosen.plan is not None and chosen.plan.spoofing:
         if model is not None:
             raise InputError("model: not for protocols of spoofing. Compare the llrs of the model (deciban apply).")
-        found = evaluate_spoofing_files(named, key, options=chosen, progress=progress, **(verifier or {}))
-        return _compared_by_protocol(found, partial(differ, against=against or "all"))
+        result = evaluate_spoofing_files(named, key, options=chosen, progress=progress, **(verifier or {}))
+        return _compared_by_protocol(result, partial(differ, against=against or "all"))
     files, loaded = ScoreFiles.of(named, key, chosen.reading), _trained(model, chosen)
     plan = chosen.plan
     if has_rates := plan is not None and plan.primary == "fnmr_at_fmr":
@@ -134,15 +134,15 @@ def compare_files(
         against = against or (name if len(before) > 1 else "all")
         results = Results(systems, results.join, results.messages)
     texts = (one.text for one in results.messages if isinstance(one, Message))
-    said = " ".join(text for text in texts if topic_of(text) == "no-intervals")
-    if said and any(one.uncertainty is None for one in results.systems):
-        raise InputError(said)
+    notes = " ".join(text for text in texts if topic_of(text) == "no-intervals")
+    if notes and any(one.uncertainty is None for one in results.systems):
+        raise InputError(notes)
     if progress is not None:
         progress("comparing")
     return differ(results, against=against or "all")
 
 
-def _compared_by_protocol(found: SpoofingResults, differ: Callable[..., Comparison]) -> Comparison:
+def _compared_by_protocol(results: SpoofingResults, differ: Callable[..., Comparison]) -> Comparison:
     """Compare systems in the metrics of a protocol of spoofing.
 
     Raises
@@ -150,12 +150,12 @@ def _compared_by_protocol(found: SpoofingResults, differ: Callable[..., Comparis
     InputError
         If some systems are countermeasures and others single scores.
     """
-    if len({one.role for one in found.systems}) > 1:
-        names = ", ".join(f"{one.name} ({one.role})" for one in found.systems)
+    if len({one.role for one in results.systems}) > 1:
+        names = ", ".join(f"{one.name} ({one.role})" for one in results.systems)
         raise InputError(f"scores: systems of two roles have no common metrics: {names}. Compare systems of one role.")
-    measures = [{name: one.metrics[name] for name in found.shown(one)} for one in found.systems]
-    made = differ(found.results, measures=measures)
-    return replace(made, notes=(*made.notes, *found.remarks))
+    measures = [{name: one.metrics[name] for name in results.shown(one)} for one in results.systems]
+    result = differ(results.results, measures=measures)
+    return replace(result, notes=(*result.notes, *results.remarks))
 
 
 def require_metrics(names: Sequence[str], kind: AnyKind, options: Options, argument: str) -> None:
@@ -239,8 +239,8 @@ def zoo_of(files: ScoreFiles, options: Options, progress: Progress | None = None
         names[own] = [str(called[int(k)]) for k in of_side[first]]
     named = names.astype(str)
     scores, sides = _in_units_of_files(source)[0], [named[codes] for codes in units.codes]
-    found = zoo(scores, batch.labels, *sides, level=options.how_sure.level)
-    return replace(found, name=source.systems[0]), messages
+    result = zoo(scores, batch.labels, *sides, level=options.how_sure.level)
+    return replace(result, name=source.systems[0]), messages
 
 
 def _with_speakers(
@@ -248,11 +248,11 @@ def _with_speakers(
 ) -> tuple[TrialSource, TrialUnits, tuple[Message, ...]]:
     """Return the trials of a plot of speakers with their units, and messages."""
     source = _of_two_classes(files, options, progress)
-    source, said = units_of_batch(source, options.how_sure, kind_called("two-class"))
+    source, messages = units_of_batch(source, options.how_sure, kind_called("two-class"))
     if source.held.units is None:
-        found = "; ".join(one.text for one in said).rstrip(".") or "no units"
-        raise InputError(f"units: a zoo plot shows speakers: {found}. Name the units ({option(units=...)}).")
-    return source, source.held.units, (*source.messages, *said)
+        result = "; ".join(one.text for one in messages).rstrip(".") or "no units"
+        raise InputError(f"units: a zoo plot shows speakers: {result}. Name the units ({option(units=...)}).")
+    return source, source.held.units, (*source.messages, *messages)
 
 
 def score_pairs_of(
@@ -269,18 +269,18 @@ def score_pairs_of(
     """
     from deciban.analysis.systems import score_pairs
 
-    source, said = _of_two_classes(files, options, progress), list[Message]()
+    source, messages = _of_two_classes(files, options, progress), list[Message]()
     loaded = _trained(model, options)
     if loaded is not None:
         from deciban.workflows.model_files import order_of_training
 
-        order, said = order_of_training(source.systems, loaded.trained_systems, loaded.n_systems_)
+        order, messages = order_of_training(source.systems, loaded.trained_systems, loaded.n_systems_)
         source = ordered(source, systems=order)
     batch = source.held
     points = checked_metrics(options.metrics).operating_points
     compute = partial(score_pairs, names=source.systems, model=loaded, operating_points=points)
-    found = compute(np.column_stack(_in_units_of_files(source)), batch.labels, sample_weight=batch.weight)
-    return found, (*source.messages, *said)
+    result = compute(np.column_stack(_in_units_of_files(source)), batch.labels, sample_weight=batch.weight)
+    return result, (*source.messages, *messages)
 
 
 def _of_two_classes(files: ScoreFiles, options: Options, progress: Progress | None) -> TrialSource:
@@ -351,8 +351,8 @@ def plan_files(
     """
     from deciban.analysis.planning import Goal, plan_of_pilot  # not needed for comparisons
 
-    given: Any = scores
-    named, options = named_scores(given, key, options)
+    value: Any = scores
+    named, options = named_scores(value, key, options)
     chosen = Options.of("plan_files", options)
     make = partial(Goal, width=width, difference=difference, segments=segments, trials_per_segment=trials_per_segment)
     goal = make(relative=relative, level=chosen.how_sure.level, power=power)
@@ -380,9 +380,9 @@ def _refuse_other_options(how_sure: UncertaintyOptions) -> None:
     InputError
     """
     other = replace(how_sure, units=None, level=LEVEL)
-    given = (one.name for one in fields(UncertaintyOptions) if getattr(other, one.name) != one.default)
+    value = (one.name for one in fields(UncertaintyOptions) if getattr(other, one.name) != one.default)
     why = "is not used by a plan, which needs only the variance between units. Leave it out."
-    refuse(given, why)
+    refuse(value, why)
 
 
 def _pilot(
@@ -394,14 +394,14 @@ def _pilot(
     if not kind.has_trial_costs:
         results = evaluate_source(source, options)
         first, *others = results.systems
-        found = pilot_of_evaluations(first, others[0] if others else None, metric)
-        return found, tuple(one for one in results.messages if isinstance(one, Message))
+        result = pilot_of_evaluations(first, others[0] if others else None, metric)
+        return result, tuple(one for one in results.messages if isinstance(one, Message))
     kind.require_trials(source.held.labels, ())
-    source, said = units_of_batch(source, replace(options.how_sure, intervals=True), kind)
+    source, messages = units_of_batch(source, replace(options.how_sure, intervals=True), kind)
     batch = source.held
     units, weight, truth, trials = batch.units, batch.weight, batch.labels, batch.trials
     if units is None or trials is None:
-        raise InputError(f"units: {' '.join(one.text for one in said) or 'there are none'}")
+        raise InputError(f"units: {' '.join(one.text for one in messages) or 'there are none'}")
     counts = np.ones(len(truth), np.bool_) if weight is None else np.asarray(weight > 0)
     some = [counts & truth, counts & ~truth]
     named = _segments_of(trials, units)
@@ -415,7 +415,7 @@ def _pilot(
         weights=(None, None) if weight is None else (weight[some[0]], weight[some[1]]),
     )
     looks = map(ScoreStatistics.of_llrs, batch.scores)
-    return pilot, (*source.messages, *said, *ratio_messages(zip(source.systems, looks, strict=True)))
+    return pilot, (*source.messages, *messages, *ratio_messages(zip(source.systems, looks, strict=True)))
 
 
 def _segments_of(trials: Trials, units: TrialUnits) -> TrialUnits | None:
@@ -424,14 +424,14 @@ def _segments_of(trials: Trials, units: TrialUnits) -> TrialUnits | None:
         return None
     sides = trials.sides[:2] if trials.sides[:2] == PAIR else trials.sides[:1]
     columns = [side_of(trials, side) for side in sides]
-    found = units_of_columns(columns, noun="segment", source="names of trials")
+    result = units_of_columns(columns, noun="segment", source="names of trials")
     if len(columns) == 1:
-        return found
+        return result
     owner = []
-    for codes, own in zip(found.codes, (units.codes[0], units.codes[-1]), strict=True):
-        owner.append(np.full(found.n_units, -1))
+    for codes, own in zip(result.codes, (units.codes[0], units.codes[-1]), strict=True):
+        owner.append(np.full(result.n_units, -1))
         owner[-1][codes] = own
     on_both = (owner[0] >= 0) & (owner[1] >= 0)
     if np.array_equal(owner[0][on_both], owner[1][on_both]):
-        return found
+        return result
     return units_of_columns(columns, apart=True, noun="segment", source="names of trials")

@@ -84,7 +84,7 @@ class _Searches:
     gallery: AnyArray
 
     @classmethod
-    def of(cls, found: Scores, missing: object) -> _Searches:
+    def of(cls, result: Scores, missing: object) -> _Searches:
         """Arrange the scores of a system; a full matrix is not copied.
 
         Raises
@@ -92,7 +92,7 @@ class _Searches:
         InputError
             If trials do not have two sides, or a comparison is missing or occurs twice.
         """
-        trials = found.trials
+        trials = result.trials
         if trials.sides != PAIR:
             raise InputError(
                 f"{trials.origin.name}: trials are identified by {', '.join(trials.sides)}. Identification needs the "
@@ -100,13 +100,13 @@ class _Searches:
             )
         if trials.listed is None and trials.mask is None:
             gallery, probes = (np.array(names.to_pylist(), np.str_) for names in trials.names)
-            return cls(found.name, found.score.reshape(len(gallery), len(probes)).T, probes, gallery)
+            return cls(result.name, result.score.reshape(len(gallery), len(probes)).T, probes, gallery)
         sides = [_sorted_names(codes, names) for codes, names in zip(trials.codes, trials.names, strict=True)]
         (gallery, column), (probes, row) = sides
         n_cells, value = len(gallery) * len(probes), missing if isinstance(missing, float) else np.nan
         if len(trials) < n_cells and np.isnan(value):
             raise _lacking(trials.origin.name, row, column, probes, gallery)
-        if (needed := n_cells * (found.score.itemsize + 1)) > (free := free_memory()):
+        if (needed := n_cells * (result.score.itemsize + 1)) > (free := free_memory()):
             raise InputError(
                 f"{trials.origin.name}: {len(probes):,} probes and {len(gallery):,} gallery entries need a matrix of "
                 f"{needed / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB of memory are free. Search fewer probes at once."
@@ -121,9 +121,9 @@ class _Searches:
                 f"{trials.origin.name}: trial {trials.name_of(int(first[np.argmax(times > 1)]))} occurs "
                 f"{int(times[np.argmax(times > 1)])} times. Keep one score of each comparison."
             )
-        scores = np.full(seen.shape, value, found.score.dtype)
-        scores[row, column] = found.score
-        return cls(found.name, scores, probes, gallery)
+        scores = np.full(seen.shape, value, result.score.dtype)
+        scores[row, column] = result.score
+        return cls(result.name, scores, probes, gallery)
 
 
 def _sorted_names(codes: IntArray, names: pa.Array) -> tuple[AnyArray, IntArray]:
@@ -190,12 +190,12 @@ def identifications_of(
                 raise InputError(
                     f"scores: {one.name} and {searches[0].name} differ in the {side}. Use the same for all."
                 )
-    found = list[Identification]()
+    identifications = list[Identification]()
     for k, one in enumerate(searches):
-        probe_id, gallery_id, said = _subjects(one, key)
-        messages += said if not k else ()
-        found.append(_identified(one, probe_id, gallery_id, ranks, fpirs, options.how_sure.level))
-    first = found[0]
+        probe_id, gallery_id, notes = _subjects(one, key)
+        messages += notes if not k else ()
+        identifications.append(_identified(one, probe_id, gallery_id, ranks, fpirs, options.how_sure.level))
+    first = identifications[0]
     words = (
         f"{counted(len(first.cmc.ranks), 'probe')}, {first.n_mated:,} with a mate; {first.n_gallery:,} gallery entries"
     )
@@ -207,7 +207,7 @@ def identifications_of(
         words = f"FPIR {limits} %: {counted(rough[0].n_nonmated, 'probe')} without a mate allow fewer than "
         words += f"{FEWEST_EXPECTED:g} false positives, so DIR is rough: add such probes, or raise {option('fpir')}"
         messages.append(Message(WARNING, "", words))
-    return found, tuple(messages)
+    return identifications, tuple(messages)
 
 
 def _read(files: ScoreFiles, reading: Reading, say: Progress) -> tuple[list[Scores], Key, list[Message]]:
@@ -252,8 +252,8 @@ def _identified(
     ------
     InputError
     """
-    limits, found = checked_limits(fpirs or FPIRS), searched(one.scores, probe_id, gallery_id)
-    curve, n_subjects = cmc_of(found, level), found.n_subjects
+    limits, result = checked_limits(fpirs or FPIRS), searched(one.scores, probe_id, gallery_id)
+    curve, n_subjects = cmc_of(result, level), result.n_subjects
     if n_subjects < 2:
         raise InputError(
             f"scores: the gallery of {one.name} has one subject, so rank 1 is certain. It needs at least two."
@@ -264,7 +264,7 @@ def _identified(
         )
     open_set: tuple[IdentificationRate, ...] = ()
     if not curve.ranks.all():
-        open_set = dir_fpir_of(found, limits, level)
+        open_set = dir_fpir_of(result, limits, level)
     elif fpirs:
         raise InputError("fpir: every probe has a mate in the gallery. An open set needs probes without a mate.")
     reported = tuple(ranks) or tuple(rank for rank in RANKS if rank <= n_subjects)
@@ -293,10 +293,10 @@ def _subjects(one: _Searches, key: Key) -> tuple[IntArray, IntArray, list[Messag
         )
     entry, probe = places[0][entry], places[1][probe]
     is_there = entry >= 0
-    said = list[Message]()
+    messages = list[Message]()
     if unknown := len(np.unique(probe[~is_there])):
         words = f"{counted(unknown, 'probe')} with a mate that is not in the gallery"
-        said.append(Message(WARNING, name, f"{words}: without another mate, a probe belongs to the open set"))
+        messages.append(Message(WARNING, name, f"{words}: without another mate, a probe belongs to the open set"))
     if not is_there.any():
         raise InputError(
             f"{name}: no probe has a mate in the gallery ({len(one.probes):,} probes, {len(one.gallery):,} entries). "
@@ -306,12 +306,12 @@ def _subjects(one: _Searches, key: Key) -> tuple[IntArray, IntArray, list[Messag
     subject = connected(entry[is_there], n_entries + probe[is_there], n)
     if len(np.unique(subject[:n_entries])) < n_entries:  # otherwise every mate is a target trial
         _refuse_contradictions(trials, ~key.is_target, places, subject, one)
-    return subject[n_entries:], subject[:n_entries], said
+    return subject[n_entries:], subject[:n_entries], messages
 
 
-def _pairs(trials: Trials, chosen: BoolArray) -> tuple[IntArray, IntArray]:
+def _pairs(trials: Trials, mask: BoolArray) -> tuple[IntArray, IntArray]:
     """Return the codes of both names of some trials."""
-    rows = np.flatnonzero(chosen)
+    rows = np.flatnonzero(mask)
     if trials.listed is None and trials.mask is None:
         entry, probe = np.divmod(rows, len(trials.names[1]))
         return entry, probe

@@ -76,23 +76,23 @@ def inspected_model(path: PathLike) -> Inspection:
         If the file is damaged.
     """
     model = load_model(path)
-    found: Facts = [("model", model.kind)]
-    given = {name: value for name, value in model.settings.items() if value is not None}
-    if given:
-        found.append(("settings", ", ".join(f"{name} {value}" for name, value in given.items())))
+    facts: Facts = [("model", model.kind)]
+    entries = {name: value for name, value in model.settings.items() if value is not None}
+    if entries:
+        facts.append(("settings", ", ".join(f"{name} {value}" for name, value in entries.items())))
     if isinstance(model, ScoreModel):
         for row in model.parameter_rows():
-            found.append((row.name, f"{row.texts[0]} {row.error_text}".rstrip()))
+            facts.append((row.name, f"{row.texts[0]} {row.error_text}".rstrip()))
         if not model.parameter_rows():
-            found += [("parameters", line) for line in model.parameter_lines()]
-        found += [_split(line) for line in model.training_lines()]
+            facts += [("parameters", line) for line in model.parameter_lines()]
+        facts += [_split(line) for line in model.training_lines()]
         if model.training_ is not None:
             counts = kind_called(model.scores_kind).counts_in_words(model.training_.counts)
-            found.append(("trained on", counts))
-            found += [("systems", ", ".join(model.training_.systems))] if model.training_.systems else []
+            facts.append(("trained on", counts))
+            facts += [("systems", ", ".join(model.training_.systems))] if model.training_.systems else []
             unit = model.training_.results.get(UNIT, UNDECLARED)
-            found += [] if unit == UNDECLARED else [("type of the training scores", str(unit))]
-    return Inspection.of(display_name(path), found)
+            facts += [] if unit == UNDECLARED else [("type of the training scores", str(unit))]
+    return Inspection.of(display_name(path), facts)
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -158,25 +158,25 @@ def inspect_file(
     if format is None and columns is None and is_summary_file(path):
         return _inspected_summary(path)
     contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10, lr=lr)
-    found: Facts = [("read as", contents.origin.reading), ("contains", ", ".join(contents.kinds))]
+    facts: Facts = [("read as", contents.origin.reading), ("contains", ", ".join(contents.kinds))]
     if negate:
         contents = negated(contents)
-        found.append(("sign", negation_note()))
-    found += [("", as_message(note, "").text) for note in contents.notes]
+        facts.append(("sign", negation_note()))
+    facts += [("", as_message(note, "").text) for note in contents.notes]
     index = contents.index or contents.class_scores or contents.class_key
-    found += [] if index is None else _of_trials(index.trials)
-    found += [] if contents.key is None else [("labels", contents.label_counts)]
+    facts += [] if index is None else _of_trials(index.trials)
+    facts += [] if contents.key is None else [("labels", contents.label_counts)]
     for scores in contents.systems:
-        found += _of_scores(scores, contents)
-    found += _of_the_rest(contents)
-    return Inspection.of(contents.origin.name, found)
+        facts += _of_scores(scores, contents)
+    facts += _of_the_rest(contents)
+    return Inspection.of(contents.origin.name, facts)
 
 
 def _inspected_summary(path: PathLike) -> Inspection:
     """Describe a summary file."""
     head = read_head(path)
     classes = f"{len(head.classes)} classes: {shortened(', '.join(head.classes))}"
-    found: Facts = [
+    facts: Facts = [
         ("read as", "summary file (deciban summarize): distinct trials with their counts"),
         ("about", classes if head.classes else "two-class scores"),
         ("systems", shortened(", ".join(head.systems))),
@@ -187,7 +187,7 @@ def _inspected_summary(path: PathLike) -> Inspection:
         _summarized_trials(head),
         *[("the first partition", text) for text in head.shards[0].reading],
     ]
-    return Inspection.of(display_name(path), found)
+    return Inspection.of(display_name(path), facts)
 
 
 def _summarized_trials(head: SummaryHead) -> tuple[str, str]:

@@ -55,9 +55,9 @@ def is_of_training(
     if counts is not None and dict(counts) != training.counts:
         return False
     systems = tuple(range(len(source.systems)))
-    wanted = TrialFields(systems, truth=True, weight=source.has_weights, quality=model.quality_arguments)
-    found = found_in(source, engine, wanted, partial(_digits, model), "comparing with the training trials")
-    return found is not None and any(in_digits(one) == training.fingerprint for one in found.tolist())
+    fields = TrialFields(systems, truth=True, weight=source.has_weights, quality=model.quality_arguments)
+    result = found_in(source, engine, fields, partial(_digits, model), "comparing with the training trials")
+    return result is not None and any(in_digits(one) == training.fingerprint for one in result.tolist())
 
 
 def seen_before(
@@ -148,8 +148,8 @@ def trained_model(model: AnyModel, kind: KindName | None = None) -> ScoreModel:
         As in `deciban.load_model`; or if the model does not map scores, is for scores of the other kind, or is not
         trained.
     """
-    given = LoadedModel.of(model)
-    shown, loaded = given.shown, given.model
+    value = LoadedModel.of(model)
+    shown, loaded = value.shown, value.model
     if not isinstance(loaded, ScoreModel):
         raise InputError(f"{shown}: a model of kind {loaded.kind!r} does not map scores to log-likelihood ratios.")
     if kind is not None and loaded.scores_kind != kind:
@@ -169,15 +169,15 @@ def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, 
     InputError
         If an option sets the other kind, or the files contain only the other kind.
     """
-    wanted = kind_called(model.scores_kind)
+    expected = kind_called(model.scores_kind)
     try:
-        found = kind_of(scores, key, options)
+        result = kind_of(scores, key, options)
     except InputError:  # ambiguous files are accepted; reading other files raises an error with a hint
-        found = wanted
-    if found is not wanted and not _is_key(scores):
+        result = expected
+    if result is not expected and not _is_key(scores):
         raise InputError(
-            f"{display_name(scores.path)}: {found.about} scores, but a model of kind {model.kind!r} "
-            f"({type(model).__name__}) is for {wanted.about} scores.{wanted.way_out}"
+            f"{display_name(scores.path)}: {result.about} scores, but a model of kind {model.kind!r} "
+            f"({type(model).__name__}) is for {expected.about} scores.{expected.way_out}"
         )
     return replace(options, kind=model.scores_kind)
 
@@ -189,11 +189,11 @@ def require_kind_of_source(model: ScoreModel, source: TrialSource) -> AnyKind:
     ------
     InputError
     """
-    kind, wanted = kind_called(source.kind_name()), kind_called(model.scores_kind)
-    if kind is not wanted:
+    kind, expected = kind_called(source.kind_name()), kind_called(model.scores_kind)
+    if kind is not expected:
         raise InputError(
             f"{source.name}: {kind.about} scores, but a model of kind {model.kind!r} ({type(model).__name__}) is for "
-            f"{wanted.about} scores.{wanted.way_out}"
+            f"{expected.about} scores.{expected.way_out}"
         )
     return kind
 
@@ -291,12 +291,12 @@ def require_same_places(trained: Sequence[str], tested: Sequence[str]) -> None:
             )
 
 
-def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: int) -> tuple[list[int], list[Message]]:
+def order_of_training(value: Sequence[str], trained: Sequence[str], n_systems: int) -> tuple[list[int], list[Message]]:
     """Match the given systems with the systems of training.
 
     Parameters
     ----------
-    given : sequence of str
+    value : sequence of str
         Names of the systems in the given order.
     trained : sequence of str
         Names in training; empty if unknown.
@@ -322,29 +322,29 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
     >>> print(*order_of_training(["x", "y"], ["a", "b"], 2)[1])
     warn  systems in the order given: x for a, y for b
     """
-    names = list(given)
-    if len(given) > n_systems and trained and set(trained) <= set(given) and len(set(given)) == len(given):
-        unused = ", ".join(name for name in given if name not in trained)
+    names = list(value)
+    if len(value) > n_systems and trained and set(trained) <= set(value) and len(set(value)) == len(value):
+        unused = ", ".join(name for name in value if name not in trained)
         return [names.index(name) for name in trained], [Message("note", "", f"not part of the fusion: {unused}")]
-    if len(given) != n_systems:
+    if len(value) != n_systems:
         known = f" ({', '.join(trained)})" if trained else ""
         raise InputError(
-            f"scores: {counted(len(given), 'system')} ({', '.join(given)}), but the fusion was trained on "
+            f"scores: {counted(len(value), 'system')} ({', '.join(value)}), but the fusion was trained on "
             f"{n_systems:,}{known}. Give the score file of each of them."
         )
-    if set(given) == set(trained) and len(set(given)) == len(given):
+    if set(value) == set(trained) and len(set(value)) == len(value):
         order = [names.index(name) for name in trained]
         if order == sorted(order):
             return order, []
         return order, [Message("note", "", f"systems in the order of training, by their names: {', '.join(trained)}")]
-    wrong = next((k for k, name in enumerate(given) if trained and name in trained and trained[k] != name), None)
+    wrong = next((k for k, name in enumerate(value) if trained and name in trained and trained[k] != name), None)
     if wrong is not None:
         raise InputError(
-            f"scores: {given[wrong]} is system {list(trained).index(given[wrong]) + 1} of the fusion, but was given as "
+            f"scores: {value[wrong]} is system {list(trained).index(value[wrong]) + 1} of the fusion, but was given as "
             f"number {wrong + 1}, and other names do not occur in training ({', '.join(trained)}). Give the systems "
             "in the order of training, or all with their names."
         )
-    pairs = ", ".join(f"{name} for {old}" for name, old in zip(given, trained, strict=False) if name != old)
+    pairs = ", ".join(f"{name} for {old}" for name, old in zip(value, trained, strict=False) if name != old)
     words = pairs if trained else "their names in training are unknown"
     return list(range(n_systems)), [Message(WARNING, "", f"systems in the order given: {words}")]
 
@@ -382,15 +382,15 @@ class PartlyScoredTrials:
     @classmethod
     def of(cls, source: TrialSource, options: Options) -> PartlyScoredTrials:
         """Find out which systems scored which trials, in one pass if scores can be missing."""
-        found = cls._without_empty(source, options, "any score")
-        if found.seen is None:
-            return found
+        trials = cls._without_empty(source, options, "any score")
+        if trials.seen is None:
+            return trials
         notes = [
             Message("note", "", f"{counted(n, 'trial')} without a score of {system}")
-            for system, n in zip(source.systems, found.seen.n_without, strict=True)
+            for system, n in zip(source.systems, trials.seen.n_without, strict=True)
             if n
         ]
-        return replace(found, messages=(*notes, *found.messages))
+        return replace(trials, messages=(*notes, *trials.messages))
 
     @classmethod
     def _without_empty(cls, source: TrialSource, options: Options, what: str) -> PartlyScoredTrials:
@@ -410,8 +410,8 @@ class PartlyScoredTrials:
         own = ordered(self.source, systems=systems)
         if self.seen is None or own is self.source:
             return replace(self, source=own)
-        found = self._without_empty(own, options, f"a score of {' or '.join(own.systems)}")
-        return replace(found, messages=(*self.messages, *found.messages))
+        result = self._without_empty(own, options, f"a score of {' or '.join(own.systems)}")
+        return replace(result, messages=(*self.messages, *result.messages))
 
     @property
     def complete(self) -> TrialSource | None:
@@ -446,17 +446,17 @@ def made_of(
     kind = require_kind_of_source(model, source)
     require_one_system(model, source)
     if model.is_fusion:
-        order, told = order_for(model, source.systems, source.renamed)
+        order, answer = order_for(model, source.systems, source.renamed)
         before = scored.messages
         scored = scored.choose(order, options)
-        messages += [*scored.messages[len(before) :], *told]
+        messages += [*scored.messages[len(before) :], *answer]
         scored, source = replace(scored, messages=before), scored.source
     kind.require_model(model, options.reading, source.classes, source.units)
     messages += _ways(model, source, options)
-    own, told = in_class_order(model, source)
+    own, answer = in_class_order(model, source)
     result = mapped(counting(own), model, kind.name_after(model, source.systems))
     result = ordered(result, classes=source.classes or None)
-    return scored, own, result, [*messages, *told]
+    return scored, own, result, [*messages, *answer]
 
 
 def in_class_order(model: ScoreModel, source: TrialSource) -> tuple[TrialSource, list[Message]]:
@@ -467,8 +467,8 @@ def in_class_order(model: ScoreModel, source: TrialSource) -> tuple[TrialSource,
     InputError
         If the classes differ.
     """
-    classes, told = kind_called(model.scores_kind).class_order(model, source.classes, source.name)
-    return ordered(source, classes=classes or None), told
+    classes, messages = kind_called(model.scores_kind).class_order(model, source.classes, source.name)
+    return ordered(source, classes=classes or None), messages
 
 
 def _ways(model: Any, source: TrialSource, options: Options) -> list[Message]:
@@ -490,14 +490,14 @@ def sides_of(source: TrialSource) -> tuple[str, ...]:
     return PAIR if source.groups else ()
 
 
-def require_groups(source: TrialSource, *asked: HoldOut | None) -> None:
+def require_groups(source: TrialSource, *request: HoldOut | None) -> None:
     """Refuse a source that was opened with other groups for cross-validation.
 
     Raises
     ------
     InputError
     """
-    for held in asked:
+    for held in request:
         fits = held is None or source.groups in ((held.groups,) if held.groups else ((), PAIR))
         if not fits and source.groups is not None:  # without groups, a later check raises an error
             raise InputError(
@@ -541,7 +541,7 @@ def _running(source: TrialSource, options: Options) -> Iterator[tuple[Engine | N
         yield engine, memory
 
 
-def crossed(source: TrialSource, model: ScoreModel, held: HoldOut, options: Options, name: str) -> TrialSource:
+def crossed(source: TrialSource, model: ScoreModel, out: HoldOut, options: Options, name: str) -> TrialSource:
     """Return the cross-validated output of a model for the training trials.
 
     Raises
@@ -549,26 +549,26 @@ def crossed(source: TrialSource, model: ScoreModel, held: HoldOut, options: Opti
     InputError
         If the trials cannot be divided like this, or the model cannot be trained without some of them.
     """
-    with _parts(source, held, options) as parts:
-        found = parts.crossed(model, name)
-        batch = found.batch
+    with _parts(source, out, options) as parts:
+        result = parts.crossed(model, name)
+        batch = result.batch
     if batch is None:
-        return found
+        return result
     is_partial = batch.scores[0].ndim == 1 and bool(np.isnan(batch.scores[0]).any())  # trials of weight 0
-    return having(found, (0,)) if is_partial else found
+    return having(result, (0,)) if is_partial else result
 
 
 @contextmanager
-def _parts(source: TrialSource, held: HoldOut, options: Options) -> Iterator[SourceParts]:
+def _parts(source: TrialSource, out: HoldOut, options: Options) -> Iterator[SourceParts]:
     """Yield trials with their folds."""
-    groups = source.groups if source.trials is None else groups_of(source.trials, held.by)
+    groups = source.groups if source.trials is None else groups_of(source.trials, out.by)
     if source.classes and isinstance(groups, tuple) and len(groups) > 1:
         raise InputError(_TWO_SIDES)
     with _running(source, options) as (engine, memory):
         if engine is None:
-            yield SourceParts.in_memory(replace(source, groups=held.groups), held.parts, groups=groups)
+            yield SourceParts.in_memory(replace(source, groups=out.groups), out.parts, groups=groups)
         else:
-            yield SourceParts.of(source, engine, held.parts, memory=memory)
+            yield SourceParts.of(source, engine, out.parts, memory=memory)
 
 
 _TWO_SIDES = "cross_validate: two columns are for trials with two sides. Name one, such as speaker."
@@ -591,5 +591,5 @@ def selected(source: TrialSource | None, model: Any, held: HoldOut, options: Opt
         )
     whole = counting(source)
     with _parts(whole, held, options) as parts:
-        found = Search(parts, model, source.systems, progress=progress).selection(LEAST_GAIN)
-    return replace(found, held_out=held.words(sides_of(whole)))
+        result = Search(parts, model, source.systems, progress=progress).selection(LEAST_GAIN)
+    return replace(result, held_out=held.words(sides_of(whole)))

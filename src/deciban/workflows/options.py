@@ -131,8 +131,8 @@ def new_names(before: Sequence[str], names: Names | None) -> tuple[str, ...]:
 
 def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> list[str]:
     named: Iterable[Any] = names.values() if isinstance(names, Mapping) else names
-    given = [names] if isinstance(names, str) else list(named)
-    for name in given:
+    value = [names] if isinstance(names, str) else list(named)
+    for name in value:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise InputError(f"names: got {name!r}. A name of a system must be printable text.")
     if isinstance(names, Mapping):
@@ -140,12 +140,12 @@ def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> l
             if name not in before:
                 raise InputError(f"names: there is no system {name!r}. Use one of {', '.join(before)}.")
         return [names.get(name, name) for name in before]
-    if len(given) != len(before):
+    if len(value) != len(before):
         raise InputError(
-            f"names: {counted(len(given), 'name')} for {counted(len(before), 'system')} ({', '.join(before)}). Give "
+            f"names: {counted(len(value), 'name')} for {counted(len(before), 'system')} ({', '.join(before)}). Give "
             f"all names in this order, or some by their current names: {before[0]}=NAME."
         )
-    return given
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,8 +218,8 @@ class Scale:
         Traceback (most recent call last):
         deciban.errors.InputError: memory: a plan needs all trials in memory. Leave it out.
         """
-        said = [one.name for one in fields(self) if getattr(self, one.name) not in (None, False)]
-        refuse(said, f"{what} needs all trials in memory. Leave it out.")
+        items = [one.name for one in fields(self) if getattr(self, one.name) not in (None, False)]
+        refuse(items, f"{what} needs all trials in memory. Leave it out.")
 
     @property
     def speaker_files(self) -> tuple[Any, ...]:
@@ -298,14 +298,14 @@ class UnitNaming:
         >>> UnitNaming.of("product:model_speaker,test_speaker")
         UnitNaming(each_trial=False, apart=True, parts=('model_speaker', 'test_speaker'))
         """
-        given, apart = units, False
-        if isinstance(given, str):
-            if given in (TRIALS, PRODUCT):
-                return cls(each_trial=given == TRIALS, apart=given == PRODUCT)
-            first, colon, rest = given.partition(":")
-            given, apart = (rest, True) if colon and first == PRODUCT else (given, False)
-            given = [part.strip() for part in given.split(",")]
-        parts = tuple(given) if isinstance(given, Sequence) else (given,)
+        values, apart = units, False
+        if isinstance(values, str):
+            if values in (TRIALS, PRODUCT):
+                return cls(each_trial=values == TRIALS, apart=values == PRODUCT)
+            first, colon, rest = values.partition(":")
+            values, apart = (rest, True) if colon and first == PRODUCT else (values, False)
+            values = [part.strip() for part in values.split(",")]
+        parts = tuple(values) if isinstance(values, Sequence) else (values,)
         if not 1 <= len(parts) <= 2 or not all(map(_names_units, parts)):
             raise InputError(f"units: got {_short(units)}. {_HOW}.")
         if any(isinstance(part, str) and part == "-" for part in parts):
@@ -595,7 +595,7 @@ class Options:
     worst: int | None = None
 
     @classmethod
-    def of(cls, function: str, given: Mapping[str, Any]) -> Self:
+    def of(cls, function: str, entries: Mapping[str, Any]) -> Self:
         """Sort the keyword arguments of a function into the parts of the options.
 
         A single argument ``options`` can contain all of them, already sorted.
@@ -616,44 +616,44 @@ class Options:
         ...
         TypeError: evaluate_files() got an unexpected keyword argument 'operating_point'. Did you mean operating_points?
         """
-        whole = given.get("options")
+        whole = entries.get("options")
         if isinstance(whole, cls):
-            if others := [name for name in given if name != "options"]:
+            if others := [name for name in entries if name != "options"]:
                 raise TypeError(f"{function}() got options, and also {', '.join(others)}. Use only one of both.")
             return whole
-        known = {name: part for part, made in _PARTS.items() for name in made.__dataclass_fields__}
-        for name in given:
-            elsewhere = (known.get(name) == "split" and given[name] and function not in _BY_CONDITION) or (
-                name == "worst" and given[name] is not None and function not in _OF_FILES
+        known = {name: part for part, result in _PARTS.items() for name in result.__dataclass_fields__}
+        for name in entries:
+            elsewhere = (known.get(name) == "split" and entries[name] and function not in _BY_CONDITION) or (
+                name == "worst" and entries[name] is not None and function not in _OF_FILES
             )
             if name not in (*known, *_OWN) or elsewhere:
                 near = [] if name in known else difflib.get_close_matches(name, [*known, *_OWN], n=1)
                 meant = f" Did you mean {near[0]}?" if near else ""
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{meant}")
-        plan = None if given.get("preset") is None else preset(given["preset"])
-        given = dict(given) if plan is None else with_metrics_of(plan, given)
-        kind = given.get("kind")
+        plan = None if entries.get("preset") is None else preset(entries["preset"])
+        entries = dict(entries) if plan is None else with_metrics_of(plan, entries)
+        kind = entries.get("kind")
         if kind not in (None, "two-class", "classes"):
             raise InputError(f"kind: got {kind!r}. It must be 'two-class' or 'classes', or left out.")
-        if isinstance(given.get("operating_points"), Iterable):
-            given["operating_points"] = list(given["operating_points"])
-        given = {"from_classes": kind == "two-class", **given}
+        if isinstance(entries.get("operating_points"), Iterable):
+            entries["operating_points"] = list(entries["operating_points"])
+        entries = {"from_classes": kind == "two-class", **entries}
         parts: dict[str, Any] = {
-            part: made(**{name: value for name, value in given.items() if known.get(name) == part})
-            for part, made in _PARTS.items()
+            part: result(**{name: value for name, value in entries.items() if known.get(name) == part})
+            for part, result in _PARTS.items()
         }
         _refuse_units(parts["reading"])
-        return cls(**parts, kind=kind, plan=plan, worst=given.get("worst"))
+        return cls(**parts, kind=kind, plan=plan, worst=entries.get("worst"))
 
-    def of_systems(self, known: RenamedSystems | None) -> Options:
+    def of_systems(self, systems: RenamedSystems | None) -> Options:
         """Return options for other trials of systems with new names."""
-        return self if known is None else replace(self, reading=replace(self.reading, names=known))
+        return self if systems is None else replace(self, reading=replace(self.reading, names=systems))
 
     def with_metrics(self, **metrics: Raw) -> Options:
         """Return options with more requested metrics; None, False and empty values are ignored."""
-        given = {name: value for name, value in metrics.items() if value not in (None, False, ())}
-        every = given if self.plan is None else with_metrics_of(self.plan, given)  # metrics of the protocol stay
-        return replace(self, metrics=replace(self.metrics, **{name: every[name] for name in given}))
+        entries = {name: value for name, value in metrics.items() if value not in (None, False, ())}
+        every = entries if self.plan is None else with_metrics_of(self.plan, entries)  # metrics of the protocol stay
+        return replace(self, metrics=replace(self.metrics, **{name: every[name] for name in entries}))
 
     @property
     def files(self) -> list[PathLike]:
@@ -682,7 +682,7 @@ _OWN = ("kind", "preset", "worst")
 """Arguments that are attributes of `Options` itself."""
 
 
-def with_metrics_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
+def with_metrics_of(plan: Preset, argument: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments with the metrics of a protocol first, and then other requested metrics, each once.
 
     Raises
@@ -696,21 +696,21 @@ def with_metrics_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
     >>> with_metrics_of(preset("lre17"), {"p_target": [0.2, 0.5]})
     {'p_target': [0.5, 0.1, 0.2]}
     """
-    found, share = dict(given), given.get("p_out_of_set")
+    entries, share = dict(argument), argument.get("p_out_of_set")
     if plan.kind == "classes" and share not in (None, plan.p_out_of_set):
         last = f"the last class is out of set, with prior {plan.p_out_of_set:g}" if plan.p_out_of_set else ""
         known = last or "no class is out of set"
         raise InputError(f"p_out_of_set: in the preset {plan.name}, {known}. Leave one of the two out.")
     for name, value in plan.metrics.items():
-        own = given.get(name)
+        own = argument.get(name)
         if name in ("p_out_of_set", "eer_conventions", "discrepancy"):
-            found[name] = own or value
+            entries[name] = own or value
             continue
         added = [] if own is None else list(own) if isinstance(own, Iterable) else [own]
         if name == "operating_points":
             added = [as_operating_point(one) for one in added]
-        found[name] = list(dict.fromkeys([*value, *added]))
-    return found
+        entries[name] = list(dict.fromkeys([*value, *added]))
+    return entries
 
 
 _OF_FILES = ("evaluate_files", "report_files", "deciban")
@@ -736,15 +736,15 @@ def _refuse_units(reading: Reading) -> None:
     ------
     InputError
     """
-    given = [name for name in _UNITS if reading.says(name)]
+    values = [name for name in _UNITS if reading.says(name)]
     if reading.negate:
         refuse_negated_probabilities(reading.probabilities)
-    if len(given) > 1 and given not in (["posterior_prior", "log10"], ["detection_llr", "log10"]):
-        what = " or ".join(_UNITS[name] for name in given)
-        raise InputError(f"{', '.join(given)}: scores are {what}, not both. Leave one out.")
+    if len(values) > 1 and values not in (["posterior_prior", "log10"], ["detection_llr", "log10"]):
+        what = " or ".join(_UNITS[name] for name in values)
+        raise InputError(f"{', '.join(values)}: scores are {what}, not both. Leave one out.")
     known = formats().get(reading.format) if isinstance(reading.format, str) else None
-    if known is not None and known.detection_llr and given:
+    if known is not None and known.detection_llr and values:
         raise InputError(
-            f"{given[0]}: files of format {known.name} contain detection llrs, and are read as log-likelihoods. Leave "
+            f"{values[0]}: files of format {known.name} contain detection llrs, and are read as log-likelihoods. Leave "
             "it out."
         )

@@ -225,45 +225,45 @@ class Statement(Jsonable):
     @property
     def rows(self) -> list[tuple[str, str]]:
         """Names and texts of all parts, for a table."""
-        found = [(name, f"{value:,}" if isinstance(value, int) else value) for name, value in (self.case or {}).items()]
-        found.append(("propositions", f"'{self.propositions[0]}' against '{self.propositions[1]}'"))
+        items = [(name, f"{value:,}" if isinstance(value, int) else value) for name, value in (self.case or {}).items()]
+        items.append(("propositions", f"'{self.propositions[0]}' against '{self.propositions[1]}'"))
         lr = _lr(self.llr, self._borders)
-        found.append(("likelihood ratio", f"{lr}; log10 LR {_log10(self.llr)}; llr {self.llr:.4g} nats"))
-        found.append(("statement", self.sentence))
+        items.append(("likelihood ratio", f"{lr}; log10 LR {_log10(self.llr)}; llr {self.llr:.4g} nats"))
+        items.append(("statement", self.sentence))
         if self.scale is not None:
             expression, sentence, (low, high) = self.scale.words(self.llr, self.propositions)
             ends = f"LR {low:,.12g} and above" if math.isinf(high) else f"LR {low:,.12g} to {high:,.12g}"
             ends += f", for '{self.propositions[1]}'" if self.llr < 0.0 else ""
-            found += [("in words", sentence), ("scale", f"{self.scale.title}, {expression or 'no words'}: {ends}")]
-            found.append(("source", self.scale.source + _UNCHECKED * (self.scale.status != "verified")))
+            items += [("in words", sentence), ("scale", f"{self.scale.title}, {expression or 'no words'}: {ends}")]
+            items.append(("source", self.scale.source + _UNCHECKED * (self.scale.status != "verified")))
         if self.interval is not None:
             low, high = self.interval
             is_cut = self.limits is not None and (low <= self.limits[0] or high >= self.limits[1])
             cut = "; it ends at a limit of the model" if is_cut else ""
             cut += "; it includes support for the other proposition" if low < 0.0 < high else ""
-            found.append(("interval", f"LR {_lr(low)} to {_lr(high)}; {_on_both(low, high)}{cut}"))
+            items.append(("interval", f"LR {_lr(low)} to {_lr(high)}; {_on_both(low, high)}{cut}"))
         if self.model is not None:
-            found += self._about_model()
+            items += self._about_model()
         meaning = "the LR is about the findings, given each proposition, not about the probability of a proposition"
-        return [*found, ("meaning", meaning)]
+        return [*items, ("meaning", meaning)]
 
     def _about_model(self) -> list[tuple[str, str]]:
         about = self.model or {}
-        found = [("limits", "none: the model can state LRs larger than its training data support")]
+        items = [("limits", "none: the model can state LRs larger than its training data support")]
         if self.limits is not None:
             low, high = self.limits
             words = f"the model gives no LR below {_lr(low)} or above {_lr(high)} ({_on_both(low, high)})"
             if self.given != self.llr:
                 words += f"; log10 LR {_log10(self.given)} was reduced to {_log10(self.llr)}"
-            found = [("limits", words)]
+            items = [("limits", words)]
         counts = " and ".join(f"{n:,} {name}" for name, n in about["trained_on"].items())
         data = f"{counts or 'unknown numbers of'} trials" + (
             f" of {', '.join(about['systems'])}" if about["systems"] else ""
         )
-        found.append(("model", f"{about['kind']}, trained on {data}"))
+        items.append(("model", f"{about['kind']}, trained on {data}"))
         words = f"training data identified by hash {about['fingerprint']}"
-        found.append(("fingerprint", f"{words}; model trained with deciban {about['deciban_version']}"))
-        return found
+        items.append(("fingerprint", f"{words}; model trained with deciban {about['deciban_version']}"))
+        return items
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain JSON types."""
@@ -272,7 +272,7 @@ class Statement(Jsonable):
             expression, sentence, ends = self.scale.words(self.llr, self.propositions)
             names = {name: getattr(self.scale, name) for name in ("name", "source", "status")}
             verbal = {**names, "expression": expression, "sentence": sentence, "low": ends[0], "high": ends[1]}
-        found: dict[str, Any] = plain(
+        entries: dict[str, Any] = plain(
             {
                 "llr": self.llr,
                 "log10_lr": self.llr / math.log(10.0),
@@ -287,7 +287,7 @@ class Statement(Jsonable):
                 "case": self.case,
             }
         )
-        return found
+        return entries
 
 
 def _about(size: float, borders: Sequence[float] = ()) -> str:
@@ -364,11 +364,11 @@ def statement(
     one_of(unit, "unit", get_args(ScoreUnit))
     name = "lr" if unit == "lr" else "llr"
     value = _in_nats(llr, name, unit)
-    given = list(propositions) if isinstance(propositions, list | tuple) else []
-    if len(given) != 2 or not all(isinstance(one, str) and one.strip() and one.isprintable() for one in given):
+    argument = list(propositions) if isinstance(propositions, list | tuple) else []
+    if len(argument) != 2 or not all(isinstance(one, str) and one.strip() and one.isprintable() for one in argument):
         raise InputError("propositions: name two, as in the case: ('same speaker', 'different speakers').")
-    if given[0] == given[1]:
-        raise InputError(f"propositions: both are {given[0]!r}. Name two different ones.")
+    if argument[0] == argument[1]:
+        raise InputError(f"propositions: both are {argument[0]!r}. Name two different ones.")
     ends = None
     if interval is not None:
         low, high = (_in_nats(end, "interval", unit) for end in interval)
@@ -377,7 +377,7 @@ def statement(
         if not low <= value <= high:
             raise InputError(f"interval: {interval[0]:g} to {interval[1]:g} does not contain the {name} {llr:g}.")
         ends = low, high
-    found = scale if scale is None or isinstance(scale, VerbalScale) else verbal_scale(scale)
+    result = scale if scale is None or isinstance(scale, VerbalScale) else verbal_scale(scale)
     loaded = model if model is None or isinstance(model, Model) else load_model(model)
     limits = None if loaded is None else bounds_of(content_of(loaded))
     limited = value if limits is None else min(max(value, limits[0]), limits[1])
@@ -385,19 +385,19 @@ def statement(
         ends = min(max(ends[0], limits[0]), limits[1]), min(max(ends[1], limits[0]), limits[1])
     about = None if loaded is None else _facts(content_of(loaded))
     of_case = None if case is None else read_case(case)
-    return Statement(limited, value, (given[0], given[1]), ends, found, limits, about, of_case)
+    return Statement(limited, value, (argument[0], argument[1]), ends, result, limits, about, of_case)
 
 
 def _in_nats(value: float, name: str, unit: ScoreUnit) -> float:
     try:
-        found = math.log(float(value)) if unit == "lr" else float(value) * (math.log(10.0) if unit == "log10" else 1.0)
+        result = math.log(float(value)) if unit == "lr" else float(value) * (math.log(10.0) if unit == "log10" else 1.0)
     except (TypeError, ValueError):
-        found = math.nan
-    if unit == "lr" and not math.isfinite(found):
+        result = math.nan
+    if unit == "lr" and not math.isfinite(result):
         raise InputError(f"{name}: got {value!r}. A likelihood ratio is above 0 and finite; bound infinite ones first.")
-    if not math.isfinite(found):
+    if not math.isfinite(result):
         raise InputError(f"{name}: got {value!r}. A statement needs a finite number; bound infinite llrs first (elub).")
-    return found
+    return result
 
 
 def bounds_of(model: Mapping[str, Any]) -> tuple[float, float] | None:

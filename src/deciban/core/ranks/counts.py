@@ -90,8 +90,8 @@ class SortedClass:
 
     def positions(self, thresholds: FloatArray) -> IntArray:
         """Return the number of entries below every threshold."""
-        wanted = splitting(self.scores, thresholds)
-        return np.searchsorted(self.scores, wanted, side="left").astype(np.int64, copy=False)
+        expected = splitting(self.scores, thresholds)
+        return np.searchsorted(self.scores, expected, side="left").astype(np.int64, copy=False)
 
     def below(self, thresholds: FloatArray) -> CountArray:
         """Return the number (or weight) of trials with ``score < threshold``, for every threshold."""
@@ -106,20 +106,20 @@ class SortedClass:
         if self.weights.dtype == np.int64:
             return self.total - self.cumulated[positions]
         # Fractional weights are summed from the top, so that a light tail keeps its digits.
-        found, carried = np.zeros(np.shape(positions)), 0.0
+        counts, carried = np.zeros(np.shape(positions)), 0.0
         for end in range(len(self.weights), 0, -_ENTRIES_PER_STEP):
             first = max(end - _ENTRIES_PER_STEP, 0)
             sums = np.cumsum(np.append(carried, self.weights[first:end][::-1]))[:0:-1]
             inside = (positions >= first) & (positions < end)
-            found[inside], carried = sums[positions[inside] - first], float(sums[0])
-        return found
+            counts[inside], carried = sums[positions[inside] - first], float(sums[0])
+        return counts
 
     def score_sums(self, starts: IntArray) -> FloatArray:
         """Return weighted sums of the scores over the runs of entries that begin at these positions.
 
         The last run ends with the last entry.
         """
-        found = np.zeros(len(starts))
+        values = np.zeros(len(starts))
         for first in range(0, len(self.scores), _ENTRIES_PER_STEP):
             part = slice(first, first + _ENTRIES_PER_STEP)
             scores = self.scores[part].astype(np.float64, copy=False)
@@ -127,8 +127,8 @@ class SortedClass:
             begun = max(int(np.searchsorted(starts, first, side="right")) - 1, 0)
             own = np.maximum(starts[begun : int(np.searchsorted(starts, first + len(scores)))] - first, 0)
             if len(own):
-                found[begun : begun + len(own)] += np.add.reduceat(terms, own)
-        return found
+                values[begun : begun + len(own)] += np.add.reduceat(terms, own)
+        return values
 
     def at_weight(self, lines: FloatArray) -> IntArray:
         """Return the positions of the entries at which these numbers (or weights) of trials are reached."""
@@ -326,9 +326,9 @@ def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]
     for first in range(0, len(few), _QUERIES_PER_SEARCH):
         part = slice(first, first + _QUERIES_PER_SEARCH)
         nearby = many[lowest : int(np.searchsorted(many, few[part][-1], side="right")) + 1]
-        found = np.searchsorted(nearby, few[part], side="left")
-        tied[part] = nearby[np.minimum(found, len(nearby) - 1)] == few[part]
-        below[part] = found + lowest
+        indices = np.searchsorted(nearby, few[part], side="left")
+        tied[part] = nearby[np.minimum(indices, len(nearby) - 1)] == few[part]
+        below[part] = indices + lowest
         lowest = min(int(below[part][-1]), len(many) - 1)
     begins = np.ones(len(few), np.bool_)
     np.not_equal(below[1:], below[:-1], out=begins[1:])
@@ -445,11 +445,11 @@ def summed_by_code(weights: FloatArray, codes: Sequence[IntArray], size: int) ->
     array([0.6, 0.6])
     """
     places = digits_of(weights[weights > 0])
-    found = np.zeros((len(places), size), np.int64)
+    values = np.zeros((len(places), size), np.int64)
     for row, digit in _digits(weights, places):
         for own in codes:
-            found[row] += np.bincount(own, digit, size).astype(np.int64)  # exact: below 2**53 up to 2**27 trials
-    return found, places.start
+            values[row] += np.bincount(own, digit, size).astype(np.int64)  # exact: below 2**53 up to 2**27 trials
+    return values, places.start
 
 
 def _digits(weights: FloatArray, places: range) -> Iterator[tuple[int, FloatArray]]:
@@ -480,14 +480,14 @@ def aligned(parts: Sequence[tuple[IntArray, int]]) -> tuple[list[IntArray], int]
         own = np.flatnonzero(sums.any(axis=(*range(sums.ndim - 2), sums.ndim - 1)))
         ends += [first + int(own[0]), first + int(own[-1]) + 1] if len(own) else []
     low, high = (min(ends), max(ends)) if ends else (0, 0)
-    found = []
+    items = []
     for sums, first in parts:
         wide = np.zeros((*sums.shape[:-2], high - low, sums.shape[-1]), np.int64)
         begin, end = max(first, low), min(first + sums.shape[-2], high)
         if begin < end:
             wide[..., begin - low : end - low, :] = sums[..., begin - first : end - first, :]
-        found.append(wide)
-    return found, low
+        items.append(wide)
+    return items, low
 
 
 def whole_or_float(sums: IntArray, place: int) -> CountArray:

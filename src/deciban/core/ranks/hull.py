@@ -74,11 +74,11 @@ def _pool(n_tar: CountArray, n_non: CountArray, compare: _Comparison, is_first: 
         violates = compare(n_tar, n_non)
         if is_first is not None:
             violates &= ~is_first[starts[1:]]
-        kept = np.flatnonzero(~violates) + 1
-        if len(kept) == len(violates):
+        values = np.flatnonzero(~violates) + 1
+        if len(values) == len(violates):
             return starts
-        kept = np.concatenate((np.zeros(1, np.int64), kept))
-        n_tar, n_non, starts = np.add.reduceat(n_tar, kept), np.add.reduceat(n_non, kept), starts[kept]
+        values = np.concatenate((np.zeros(1, np.int64), values))
+        n_tar, n_non, starts = np.add.reduceat(n_tar, values), np.add.reduceat(n_non, values), starts[values]
 
 
 def _not_increasing(n_tar: CountArray, n_non: CountArray) -> BoolArray:
@@ -374,8 +374,8 @@ class ScoreGroups(NamedTuple):
         n_fa = totals[1] - below[1] - np.concatenate(([0], np.cumsum(self.n_non)))
         at = _next_to(lines.miss, n_miss), last + 1 - _next_to(lines.fa, n_fa[::-1])
         beside = (np.concatenate(at)[:, None] + _BESIDE).ravel()
-        kept = np.concatenate((pool(self.n_tar, self.n_non), beside, [0, 1, 2, last - 2, last - 1]))
-        return self.together(np.unique(kept[(kept >= 0) & (kept < last)]))
+        values = np.concatenate((pool(self.n_tar, self.n_non), beside, [0, 1, 2, last - 2, last - 1]))
+        return self.together(np.unique(values[(values >= 0) & (values < last)]))
 
 
 def _next_to(lines: FloatArray, ascending: CountArray) -> IntArray:

@@ -133,10 +133,10 @@ def _compiled(signature: Foreign, loop: Callable[..., T]) -> Callable[..., T]:
     import numba
 
     try:
-        found: Callable[..., T] = numba.njit(signature, nogil=True, cache=True)(loop)
+        result: Callable[..., T] = numba.njit(signature, nogil=True, cache=True)(loop)
     except RuntimeError:  # no folder for a cache of compiled code
-        found = numba.njit(signature, nogil=True)(loop)
-    return found
+        result = numba.njit(signature, nogil=True)(loop)
+    return result
 
 
 @cache
@@ -178,9 +178,9 @@ def in_order(scores: ScoreArray) -> ScoreArray:
     if loops is None:
         return np.sort(scores)
     keys, differing = _keys_of(scores, loops)
-    found = np.empty_like(keys)
-    _sort_keys(keys, found, differing, loops)
-    return found.view(scores.dtype)
+    result = np.empty_like(keys)
+    _sort_keys(keys, result, differing, loops)
+    return result.view(scores.dtype)
 
 
 def all_in_order(arrays: Sequence[ScoreArray]) -> list[ScoreArray]:
@@ -192,11 +192,11 @@ def all_in_order(arrays: Sequence[ScoreArray]) -> list[ScoreArray]:
     with ThreadPoolExecutor(2) as threads:
         if loops is None:
             return list(threads.map(np.sort, arrays))
-        found = list(threads.map(lambda one: _keys_of(one, loops), arrays))
-        own = threads.map(lambda one: _halves(one[0], np.empty_like(one[0]), loops), found)
-        halves = [(*half, bits) for some, (_, bits) in zip(own, found, strict=True) for half in some]
+        items = list(threads.map(lambda one: _keys_of(one, loops), arrays))
+        own = threads.map(lambda one: _halves(one[0], np.empty_like(one[0]), loops), items)
+        halves = [(*half, bits) for some, (_, bits) in zip(own, items, strict=True) for half in some]
         list(threads.map(lambda half: _sort_keys(half[0], half[1], half[2], loops), halves))
-    return [keys.view(scores.dtype) for (keys, _), scores in zip(found, arrays, strict=True)]
+    return [keys.view(scores.dtype) for (keys, _), scores in zip(items, arrays, strict=True)]
 
 
 def _keys_of(scores: ScoreArray, loops: SortLoops) -> tuple[KeyArray, int]:
@@ -213,20 +213,20 @@ def _halves(keys: KeyArray, copy: KeyArray, loops: SortLoops) -> list[tuple[KeyA
     return [(copy[:n], keys[:n]), (copy[n:], keys[n:])]
 
 
-def _sort_keys(keys: KeyArray, found: KeyArray, differing: int, loops: SortLoops) -> None:
+def _sort_keys(keys: KeyArray, result: KeyArray, differing: int, loops: SortLoops) -> None:
     """Write the scores of these keys in ascending order; changes the keys."""
     if len(keys) > _MOST:  # quarters, which the cache can follow
-        for source, target in _halves(keys, found, loops):
+        for source, target in _halves(keys, result, loops):
             for one, other in _halves(source, target, loops):
                 _sort_part(one, other, differing, loops)
     else:
-        _sort_part(keys, found, differing, loops)
+        _sort_part(keys, result, differing, loops)
 
 
-def _sort_part(keys: KeyArray, found: KeyArray, differing: int, loops: SortLoops) -> None:
-    if not loops.sort(keys, found, np.uint64(differing)):  # most keys share their leading bits
-        found.sort()
-    loops.restore(found)
+def _sort_part(keys: KeyArray, result: KeyArray, differing: int, loops: SortLoops) -> None:
+    if not loops.sort(keys, result, np.uint64(differing)):  # most keys share their leading bits
+        result.sort()
+    loops.restore(result)
 
 
 def _count_blocks(bits: AnyArray, n: AnyArray) -> None:
@@ -466,11 +466,11 @@ class ValueCounts:
         return room[:n]
 
     def _block(self, number: int) -> ScoreBlock:
-        found = self._blocks.get(number)
-        if found is None:
+        block = self._blocks.get(number)
+        if block is None:
             with self._lock:
-                found = self._blocks.setdefault(number, ScoreBlock(number, self.loops))
-        return found
+                block = self._blocks.setdefault(number, ScoreBlock(number, self.loops))
+        return block
 
     def blocks(self) -> list[ScoreBlock]:
         """Return the blocks with trials in ascending order of scores, after all were added."""
@@ -488,8 +488,8 @@ def expected_bytes(sample: ScoreArray, n_rows: int) -> int:
     >>> expected_bytes(np.full(1000, 0.5, np.float32), 10**9), expected_bytes(np.full(1000, 0.5, np.float32), 10**3)
     (524288, 8000)
     """
-    found = np.bincount(sample.view(np.uint32) >> np.uint32(PLACE)) * (n_rows / max(len(sample), 1))
-    return int(np.minimum(8 * found, _N_PLACES + 4 * _WAITING).sum())
+    result = np.bincount(sample.view(np.uint32) >> np.uint32(PLACE)) * (n_rows / max(len(sample), 1))
+    return int(np.minimum(8 * result, _N_PLACES + 4 * _WAITING).sum())
 
 
 class ScoreBlock:

@@ -214,17 +214,17 @@ class UnsortedClass:
         """Return the number (or weight) of trials with ``score < threshold``, for every threshold."""
         if thresholds.size > _SEARCHED:
             return SortedClass.of(self.scores, self.weights).below(thresholds)
-        wanted = splitting(self.scores, thresholds).ravel()
-        counts, is_coarse = np.zeros(wanted.shape, np.int64), False
+        expected = splitting(self.scores, thresholds).ravel()
+        counts, is_coarse = np.zeros(expected.shape, np.int64), False
         for first in range(0, len(self.scores), _LANES):
             block = self.scores[first : first + _LANES]
             weights = None if self.weights is None else self.weights[first : first + _LANES]
-            if wanted.size <= _COMPARED:
-                counts += np.array([_below(block, weights, threshold) for threshold in wanted], np.int64)
+            if expected.size <= _COMPARED:
+                counts += np.array([_below(block, weights, threshold) for threshold in expected], np.int64)
             elif weights is not None:
-                counts += _searched(block, weights, wanted)
-            elif is_coarse or (positions := _rounded_positions(block, wanted)) is None:
-                counts += np.searchsorted(np.sort(block), wanted)
+                counts += _searched(block, weights, expected)
+            elif is_coarse or (positions := _rounded_positions(block, expected)) is None:
+                counts += np.searchsorted(np.sort(block), expected)
                 is_coarse = True  # later scores mostly are coarse, too
             else:
                 counts += positions
@@ -338,11 +338,11 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
 
     both = [one.scores for one in (tar, non)]
     firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]
-    found = [float(s[first]) for s, first in zip(both, firsts, strict=True) if first < len(s)]
+    items = [float(s[first]) for s, first in zip(both, firsts, strict=True) if first < len(s)]
     # The lowest score accepts all trials and has not crossed, so that there is always a point below.
-    lasts = [int(np.searchsorted(s, s.dtype.type(min(found)))) if found else len(s) for s in both]
+    lasts = [int(np.searchsorted(s, s.dtype.type(min(items)))) if items else len(s) for s in both]
     below = max(float(s[last - 1]) for s, last in zip(both, lasts, strict=True) if last)
-    places = thresholds_from(np.array([below, *([min(found)] if found else [])])).tolist()
+    places = thresholds_from(np.array([below, *([min(items)] if items else [])])).tolist()
     return ErrorsAt.of(tar, non, places[0]), ErrorsAt.of(tar, non, places[1])
 
 
@@ -403,7 +403,7 @@ def limited(table: CountTable, limits: Iterable[float], which: ErrorKind) -> tup
     """
     n_fa, n_miss = corners(table.n_tar, table.n_non)
     n_tar, n_non, thresholds = n_miss[-1].item(), n_fa[0].item(), thresholds_from(table.corner_scores())
-    found = []
+    items = []
     for limit in limits:
         if which == "fa":
             first = int(np.searchsorted(-(n_fa / n_non), -limit, side="left"))
@@ -411,8 +411,8 @@ def limited(table: CountTable, limits: Iterable[float], which: ErrorKind) -> tup
         else:
             last = int(np.searchsorted(n_miss / n_tar, limit, side="right")) - 1
             at = int(np.searchsorted(-n_fa, -n_fa[last], side="left"))
-        found.append(ErrorsAt(float(thresholds[at]), n_miss[at].item(), n_fa[at].item(), n_tar, n_non))
-    return tuple(found)
+        items.append(ErrorsAt(float(thresholds[at]), n_miss[at].item(), n_fa[at].item(), n_tar, n_non))
+    return tuple(items)
 
 
 def evidence_bounds(factors: FloatArray) -> FloatArray:

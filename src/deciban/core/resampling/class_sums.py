@@ -96,14 +96,14 @@ class CostBlock:
 
 def centre_of(parts: list[CostPart], block: CostBlock, shape: tuple[int, int]) -> FloatArray:
     """Return mean costs of each metric and stratum, (n_metrics, n_strata), over the trials of a block."""
-    found = np.zeros(shape)
+    values = np.zeros(shape)
     for part in parts:
         begins, strata = block.runs(part.trials)
         lengths = np.diff(begins, append=part.costs.shape[1])
         first = part.costs[:, begins]
         means = np.add.reduceat(part.costs - np.repeat(first, lengths, axis=1), begins, axis=1) / lengths
-        found[part.metrics[:, None], strata] = first + means
-    return found
+        values[part.metrics[:, None], strata] = first + means
+    return values
 
 
 class CostSums(ABC):
@@ -204,8 +204,8 @@ class ByUnit(CostSums):
         """Return influences of units through strata, (n_metrics, n_some), for all pairs or for some."""
         design = self.design
         means, stratum = self.sums[rows] / design.weights.totals, design.pairs.stratum[some]
-        found = self.by_pair[rows][:, some] - means[:, stratum] * design.pairs.weight[some]
-        return np.asarray(found * (design.share[stratum] * design.factor_of_pairs[some]))
+        result = self.by_pair[rows][:, some] - means[:, stratum] * design.pairs.weight[some]
+        return np.asarray(result * (design.share[stratum] * design.factor_of_pairs[some]))
 
     def influences(self, rows: slice = slice(None)) -> FloatArray:
         """Return influences of all units; see `CostSums.influences`."""
@@ -333,9 +333,9 @@ class ClassMeans:
     def sums(self, costs: FloatArray) -> CostSums:
         """Return the sums of costs (n_metrics, n_trials)."""
         begins, _ = self.block.runs(slice(0, self.n_trials))
-        found = CostSums.empty(costs[:, begins], self.design)
-        found.add(CostPart(np.arange(len(costs)), slice(0, self.n_trials), costs), self.block)
-        return found
+        result = CostSums.empty(costs[:, begins], self.design)
+        result.add(CostPart(np.arange(len(costs)), slice(0, self.n_trials), costs), self.block)
+        return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -406,8 +406,8 @@ class GroupedUnits:
         design, stratum = self.design, self.design.pairs.stratum
         place = stratum * self.n_groups + self.group[design.pairs.unit]
         own = design.pairs.weight * design.factor_of_pairs * design.share[stratum]
-        found = np.bincount(place, own, minlength=len(design.home) * self.n_groups).astype(np.float64, copy=False)
-        return found.reshape(-1, self.n_groups)
+        result = np.bincount(place, own, minlength=len(design.home) * self.n_groups).astype(np.float64, copy=False)
+        return result.reshape(-1, self.n_groups)
 
     def shares(self, block: CostBlock) -> Shares:
         """Return the contributions of the trials of a batch."""
@@ -498,8 +498,8 @@ class SharesBelow:
 
 def _sums(table: FloatArray, row: IntArray, place: IntArray, values: FloatArray) -> FloatPair:
     """Return a table, and values summed by its rows and columns."""
-    found = np.bincount(row * table.shape[1] + place, values, minlength=table.size)
-    return table, found.astype(np.float64, copy=False).reshape(table.shape)
+    counts = np.bincount(row * table.shape[1] + place, values, minlength=table.size)
+    return table, counts.astype(np.float64, copy=False).reshape(table.shape)
 
 
 Members: TypeAlias = tuple[IntArray, ...]
@@ -584,7 +584,7 @@ def components_of(
     [('speaker', 99.0, 33.0), ('trial', 2.0, 0.333333)]
     """
     sides = [_Side(costs[k], weights[k], factors, k) for k in (0, 1)]
-    found = list[Component]()
+    components = list[Component]()
     for pair in ((0, 0), (0, 1), (1, 1)):
         one, other = (sides[k] for k in pair)
         squares = np.array([own @ others for own, others in zip(one.sums, other.sums, strict=True)])
@@ -592,8 +592,8 @@ def components_of(
         kept = _telling(expected)
         sizes = np.linalg.solve(expected[np.ix_(kept, kept)], squares[kept])
         for f, size in zip(kept, sizes.tolist(), strict=True):
-            found.append(Component(factors[f].name, pair, size, float(one.shares[f] @ other.shares[f])))
-    return tuple(found)
+            components.append(Component(factors[f].name, pair, size, float(one.shares[f] @ other.shares[f])))
+    return tuple(components)
 
 
 def sums_of_levels(
@@ -638,23 +638,23 @@ def _expected(one: _Side, other: _Side) -> FloatArray:
     ``sum_gh W_gh W'_gh - s'_f W s'_g - s_f W' s_g + (s_f s'_f) (s_g s'_g)``.
     """
     n_factors = len(one.levels)
-    found = np.empty((n_factors, n_factors))
+    values = np.empty((n_factors, n_factors))
     for f in range(n_factors):
         for g in range(f, n_factors):
             own, others = one.levels[f].T @ one.weighted[g], other.levels[f].T @ other.weighted[g]
             products = (one.shares[f] @ other.shares[f]) * (one.shares[g] @ other.shares[g])
             means = other.shares[f] @ (own @ other.shares[g]) + one.shares[f] @ (others @ one.shares[g])
-            found[f, g] = found[g, f] = own.multiply(others).sum() - means + products
-    return found
+            values[f, g] = values[g, f] = own.multiply(others).sum() - means + products
+    return values
 
 
 def _telling(expected: FloatArray) -> list[int]:
     """Return factors that previous factors do not explain: rows with a large pivot in a Cholesky decomposition."""
-    kept = list[int]()
+    numbers = list[int]()
     for f, own in enumerate(np.diag(expected)):
         left = own
-        if kept:
-            left -= expected[f, kept] @ np.linalg.solve(expected[np.ix_(kept, kept)], expected[kept, f])
+        if numbers:
+            left -= expected[f, numbers] @ np.linalg.solve(expected[np.ix_(numbers, numbers)], expected[numbers, f])
         if own > 0.0 and left > _NEW * own:
-            kept.append(f)
-    return kept
+            numbers.append(f)
+    return numbers

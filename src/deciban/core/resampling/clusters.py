@@ -367,8 +367,8 @@ def correlation_of_sums(variances: FloatArray, total: intervals.Numbers) -> Floa
     squares = np.asarray(variances.sum(axis=0))
     products = np.asarray(np.square(np.sqrt(variances).sum(axis=0)) - squares)
     seen = products > _SMALL * squares
-    found = np.divide(total - squares, products, out=np.zeros(products.shape), where=seen)
-    return np.asarray(np.clip(found, -1.0, 1.0))
+    result = np.divide(total - squares, products, out=np.zeros(products.shape), where=seen)
+    return np.asarray(np.clip(result, -1.0, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,7 +464,7 @@ class ClassVariances(Generic[Name]):
         return degrees_by_kurtosis(self.degrees(name), float(self.total[at]), float(self.fourth[at]), self.n_units)
 
     def estimate(
-        self, name: Name, value: float, rates: Sequence[ClassRate] = (), *, is_mean: bool = False, **known: Any
+        self, name: Name, value: float, rates: Sequence[ClassRate] = (), *, is_mean: bool = False, **arguments: Any
     ) -> intervals.Estimate:
         """Return a metric with its standard error.
 
@@ -481,7 +481,9 @@ class ClassVariances(Generic[Name]):
         """
         sums = self.sum_of_rates(name, rates) if rates else None
         degrees = self.degrees_of_mean(name) if is_mean and sums is None else self.degrees(name)
-        return intervals.Estimate(value, self.standard_error(name), self.n_units, rates=sums, degrees=degrees, **known)
+        return intervals.Estimate(
+            value, self.standard_error(name), self.n_units, rates=sums, degrees=degrees, **arguments
+        )
 
     def has_clusters(self, rates: Sequence[ClassRate] = ()) -> bool:
         """Return True if there are enough clusters of the classes of these rates, or of both classes without rates."""
@@ -564,8 +566,8 @@ def row_sums(place: IntArray, values: FloatArray, n_places: int) -> FloatArray:
     [[4.0, 3.0, 0.0], [0.0, 1.0, 0.0]]
     """
     at = place + n_places * np.arange(len(values))[:, None]
-    found = np.bincount(at.ravel(), np.ravel(values), minlength=n_places * len(values))
-    return found.astype(np.float64, copy=False).reshape(len(values), n_places)
+    counts = np.bincount(at.ravel(), np.ravel(values), minlength=n_places * len(values))
+    return counts.astype(np.float64, copy=False).reshape(len(values), n_places)
 
 
 class StratumUnitPairs(NamedTuple):

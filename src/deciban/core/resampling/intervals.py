@@ -72,16 +72,16 @@ def bounds_on_scale(value: ArrayLike, middle: ArrayLike, half_width: ArrayLike, 
     usable = (at > 0.0) & (centre > 0.0) & np.isfinite(at) & (reach != 0.0)
     if scale == "logit":
         usable &= (at < 1.0) & (centre < 1.0)
-    found = np.stack((low, high))
+    result = np.stack((low, high))
     if scale == "logit":
         steps = reach[usable] / (at[usable] * (1.0 - at[usable]))
         middles = special.logit(centre[usable])
-        found[:, usable] = special.expit(np.stack((middles - steps, middles + steps)))
+        result[:, usable] = special.expit(np.stack((middles - steps, middles + steps)))
     else:
         steps = np.minimum(reach[usable] / at[usable], _MOST)
         with np.errstate(over="ignore"):  # a bound may be infinite
-            found[:, usable] = centre[usable] * np.exp(np.stack((-steps, steps)))
-    return found[0], found[1]
+            result[:, usable] = centre[usable] * np.exp(np.stack((-steps, steps)))
+    return result[0], result[1]
 
 
 def t_quantile(level: float, degrees: float) -> float:
@@ -182,9 +182,9 @@ class ClassSize:
         p, squared = np.asarray(rate, np.float64), np.asarray(variance, np.float64)
         binomial = p * (1.0 - p)
         moved = (p > _ROUNDING) & (p < 1.0 - _ROUNDING) & (squared > 0.0)
-        found = np.full(np.broadcast(p, squared).shape, self.n_clusters)
-        np.divide(binomial, squared, out=found, where=moved)
-        return np.asarray(np.minimum(found, self.n_trials))
+        values = np.full(np.broadcast(p, squared).shape, self.n_clusters)
+        np.divide(binomial, squared, out=values, where=moved)
+        return np.asarray(np.minimum(values, self.n_trials))
 
     def limits(self, rate: ArrayLike, variance: ArrayLike, level: float) -> FloatPair:
         """Return Wilson limits of rates at their effective numbers of trials.
@@ -237,11 +237,11 @@ def exact_limit(rate: FloatArray, n: FloatArray, level: float) -> FloatArray:
     [0.00051, 0.5]
     """
     p, size = np.broadcast_arrays(rate, n)
-    found = np.array(p, np.float64)
+    values = np.array(p, np.float64)
     few = (p > _ROUNDING) & (p * size < _FEW_ERRORS)
     errors = p[few] * size[few]
-    found[few] = special.betaincinv(errors, size[few] - errors + 1.0, 1.0 - level)
-    return found
+    values[few] = special.betaincinv(errors, size[few] - errors + 1.0, 1.0 - level)
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -520,17 +520,17 @@ class Estimate:
 
     def distances(self, level: float) -> tuple[float, float]:
         """Return the possible decrease and increase of the metric, without a correction for optimism."""
-        found = replace(self, corrected=None).interval(level)
-        return self.value - found.low, found.high - self.value
+        result = replace(self, corrected=None).interval(level)
+        return self.value - result.low, result.high - self.value
 
     @property
     def is_known(self) -> bool:
         """True if there is a finite interval that is not a single point."""
         if self.rates is None and self.standard_error == 0.0 and self.nothing_seen is None:
             return False
-        found = self.interval()
+        result = self.interval()
         can_be_infinite = self.rates is None and self.standard_error > 0.0
-        return found.low < found.high and (can_be_infinite or math.isfinite(found.high - found.low))
+        return result.low < result.high and (can_be_infinite or math.isfinite(result.high - result.low))
 
     def _bounds(self, half_width: float) -> tuple[float, float]:
         middle = self.value if self.corrected is None else self.corrected

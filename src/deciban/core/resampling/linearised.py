@@ -75,22 +75,22 @@ class ScoreBins:
         if len(scores) <= _FEW:
             return np.searchsorted(self.borders, scores.astype(np.float64, copy=False), side="right")
         first, width, lowest = self._bins
-        found = np.empty(len(scores), lowest.dtype)
+        indices = np.empty(len(scores), lowest.dtype)
         for start in range(0, len(scores), _STEP):
             part = slice(start, start + _STEP)
             values = scores[part].astype(np.float64, copy=False)
-            bins, own = self._bin(values, first, width), found[part]
+            bins, own = self._bin(values, first, width), indices[part]
             np.take(lowest, bins, out=own, mode="wrap")  # bins are in range: mode without a check
             unclear = np.flatnonzero(own < 0)
             own[unclear] = self._beside_borders(values[unclear], ~own[unclear])
-        return found
+        return indices
 
     def _beside_borders(self, values: FloatArray, below: IntArray) -> IntArray:
         """Return bins of scores in intervals with borders, given the number of borders below; few have two."""
-        found = below + (values >= self.borders[below])
-        several = np.flatnonzero(values >= np.append(self.borders, np.inf)[found])
-        found[several] = np.searchsorted(self.borders, values[several], side="right")
-        return found
+        indices = below + (values >= self.borders[below])
+        several = np.flatnonzero(values >= np.append(self.borders, np.inf)[indices])
+        indices[several] = np.searchsorted(self.borders, values[several], side="right")
+        return indices
 
     @cached_property
     def _bins(self) -> tuple[float, float, IntArray]:
@@ -121,7 +121,7 @@ class ScoreBins:
         return places.astype(np.int64)
 
 
-def bins_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> ScoreBins:
+def bins_of(table: CountTable, pav: Pav, values: FloatArray, n_units: int) -> ScoreBins:
     """Return bins with borders at all required thresholds, at all vertices of the hull, and along both classes.
 
     If there are few scores, each has its own bin and nothing is rounded.
@@ -130,7 +130,7 @@ def bins_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> Sc
     ----------
     table : CountTable
     pav : Pav
-    wanted : (n,) array
+    values : (n,) array
         Thresholds with exact counts.
     n_units : int
         Number of units; more units mean fewer bins.
@@ -139,7 +139,7 @@ def bins_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> Sc
     is_few = sum(len(one.scores) for one in classes) <= room
     along = np.concatenate([one.scores.astype(np.float64) if is_few else _quantiles(one, room // 2) for one in classes])
     has_infinite = any(len(one.scores) and np.isinf(one.scores[[0, -1]]).any() for one in classes)
-    borders = np.concatenate((along, wanted, pav.low, [-_LARGEST, _LARGEST] if has_infinite else []))
+    borders = np.concatenate((along, values, pav.low, [-_LARGEST, _LARGEST] if has_infinite else []))
     borders = np.clip(borders[~np.isnan(borders)], -_LARGEST, _LARGEST)
     return ScoreBins(np.unique(borders))
 
@@ -326,8 +326,8 @@ def _llr(
     """Return the log-likelihood ratio of each block."""
     of_tar, of_non = totals or (np.add.reduceat(n_tar, first), np.add.reduceat(n_non, first))
     with np.errstate(divide="ignore"):
-        found: FloatArray = (np.log(n_tar) - np.log(of_tar)[table]) - (np.log(n_non) - np.log(of_non)[table])
-    return found
+        values: FloatArray = (np.log(n_tar) - np.log(of_tar)[table]) - (np.log(n_non) - np.log(of_non)[table])
+    return values
 
 
 def dcf_weights(log_odds: float) -> tuple[float, float]:

@@ -68,22 +68,22 @@ def poisson_weights(keys: Keys, seed: int, replicates: AnyArray) -> Multipliers:
     """
     with np.errstate(over="ignore"):
         streams = mixed_bits(mixed_bits(np.array([seed], np.uint64)) + np.asarray(replicates).astype(np.uint64))
-    found = np.empty((len(keys), len(streams)), np.uint8)
+    multipliers = np.empty((len(keys), len(streams)), np.uint8)
     step = max(_AT_ONCE // max(len(streams), 1), 1)
     for first in range(0, len(keys), step):
-        found[first : first + step] = _poisson(mixed_bits(keys[first : first + step, None] ^ streams))
-    return found
+        multipliers[first : first + step] = _poisson(mixed_bits(keys[first : first + step, None] ^ streams))
+    return multipliers
 
 
 def _poisson(bits: Keys) -> Multipliers:
     """Look up uniform numbers: most by their first bits, the few unclear ones by all bits."""
     wide = bits >> np.uint64(64 - _BITS)
     place = (wide >> np.uint64(_BITS - _TABLE_BITS)).astype(np.intp)
-    found = _LOWEST[place]
+    multipliers = _LOWEST[place]
     unclear = np.flatnonzero(_IS_SPLIT[place])
     if len(unclear):
-        found.reshape(-1)[unclear] = np.searchsorted(_BOUNDS, wide.reshape(-1)[unclear], side="right")
-    return found
+        multipliers.reshape(-1)[unclear] = np.searchsorted(_BOUNDS, wide.reshape(-1)[unclear], side="right")
+    return multipliers
 
 
 _BOUNDS = (pdtr(np.arange(MOST), 1.0) * 2.0**_BITS).astype(np.uint64)
@@ -187,17 +187,17 @@ def replicates_of(metrics_of: MetricsOf, keys: Keys, *, seed: int, n_replicates:
         return metrics_of(poisson_weights(keys, seed, np.arange(first, first + size)))
 
     size = block_size(len(keys))
-    tell, found = teller(n_replicates, "replicates"), list[Replicated]()
+    tell, result = teller(n_replicates, "replicates"), list[Replicated]()
     tell(0)
     with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS)) as pool:
         try:
             for one in pool.map(block, range(0, n_replicates, size)):
-                found.append(one)
-                tell(min(len(found) * size, n_replicates))
+                result.append(one)
+                tell(min(len(result) * size, n_replicates))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    metrics, has_metrics = (np.concatenate(parts)[:n_replicates] for parts in zip(*found, strict=True))
+    metrics, has_metrics = (np.concatenate(parts)[:n_replicates] for parts in zip(*result, strict=True))
     return metrics, has_metrics
 
 
@@ -233,10 +233,10 @@ class LeftOut:
 
     def stays(self, number: int) -> FloatArray:
         """Return 1 for trials without units of a group, 0 for others."""
-        found = np.ones(len(self.share))
+        values = np.ones(len(self.share))
         for side in self.sides:
-            found *= side != number
-        return found
+            values *= side != number
+        return values
 
     def weights(self) -> Iterator[FloatPair]:
         """Yield the contributions of trials without each group (0 for its trials), and the remaining trials."""
@@ -263,15 +263,15 @@ class LeftOut:
             factors = np.ones_like(factors)
         n_strata = factors.shape[1]
         everything = np.bincount(self._stratum * n_places + place, own, minlength=n_strata * n_places)
-        found = factors @ everything.reshape(n_strata, n_places)
+        result = factors @ everything.reshape(n_strata, n_places)
         n_left = np.tile(np.bincount(place, minlength=n_places), (self.n_groups, 1))
         for side in self.sides:  # subtract a trial from both of its groups, once if they are equal
             some = slice(None) if side is self.sides[0] else np.flatnonzero(side != self.sides[0])
             group, at = side[some], side[some] * n_places + place[some]
             gone = np.bincount(at, own[some] * factors[group, self._stratum[some]], minlength=n)
-            found -= gone.reshape(found.shape)
-            n_left -= np.bincount(at, minlength=n).reshape(found.shape)
-        return np.where(n_left > 0, np.maximum(found, 0.0), 0.0)  # exactly 0 without remaining trials
+            result -= gone.reshape(result.shape)
+            n_left -= np.bincount(at, minlength=n).reshape(result.shape)
+        return np.where(n_left > 0, np.maximum(result, 0.0), 0.0)  # exactly 0 without remaining trials
 
     def held_out(self, costs: FloatArray, bin_of: IntArray) -> FloatArray:
         """Return the cost of each trial by decisions without the group of its unit; with two units, the mean of both.
@@ -485,8 +485,8 @@ def _cut(starts: IntArray, stop: int, most: int) -> IntArray:
     """Return starts of stretches, up to ``stop``; stretches longer than ``most`` are cut."""
     n_partitions = -(-np.diff(starts, append=stop) // most)
     before = np.cumsum(n_partitions) - n_partitions
-    found: IntArray = np.repeat(starts - before * most, n_partitions) + np.arange(n_partitions.sum()) * most
-    return found
+    indices: IntArray = np.repeat(starts - before * most, n_partitions) + np.arange(n_partitions.sum()) * most
+    return indices
 
 
 def _parts_of(
@@ -506,11 +506,11 @@ def _parts_of(
     from scipy.sparse import csr_matrix
 
     hub, beside, weights = trials
-    wanted = _GROUPS if weights is None else _WEIGHTED
+    expected = _GROUPS if weights is None else _WEIGHTED
     ones: AnyArray = np.ones(len(beside), np.uint16) if weights is None else np.ones(len(groups))
     values: AnyArray = ones if weights is None else weights
     group_ends, run_ends = np.append(groups, len(hub)), np.append(np.searchsorted(groups, runs), len(groups))
-    cuts = np.searchsorted(run_ends, np.arange(0, len(groups), wanted))
+    cuts = np.searchsorted(run_ends, np.arange(0, len(groups), expected))
     for first, last in pairwise(np.unique(np.append(cuts, len(runs))).tolist()):
         own, of_runs = slice(run_ends[first], run_ends[last]), run_ends[first : last + 1] - run_ends[first]
         of_groups = group_ends[own.start : own.stop + 1] - group_ends[own.start]

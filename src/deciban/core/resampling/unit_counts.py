@@ -116,8 +116,8 @@ class UnitCounts:
         """Merge with the counts of other trials of the same units, in the same bins."""
         kind = np.result_type(self.in_bins, other.in_bins)
         names = {one.name for one in fields(self)} & {"in_bins", "inside", "by_stratum", "spread"}
-        found: dict[str, Foreign] = {name: getattr(self, name) + getattr(other, name) for name in names}
-        return replace(self, counts=self.counts.astype(kind) + other.counts.astype(kind), **found)
+        entries: dict[str, Foreign] = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return replace(self, counts=self.counts.astype(kind) + other.counts.astype(kind), **entries)
 
     @property
     def n_units(self) -> int:
@@ -150,17 +150,17 @@ class UnitCounts:
 
     def block(self, part: slice) -> FloatArray:
         """Return the counts of some units as a float array."""
-        found: FloatArray = as_array(self.counts[part]).astype(np.float64)
-        return found
+        values: FloatArray = as_array(self.counts[part]).astype(np.float64)
+        return values
 
     def influence(self, costs: FloatArray, table: Table) -> FloatArray:
         """Return derivatives of mean costs, (n_bins, n_metrics), in the weights of the units of a block, at weight 1.
 
         The weight of a unit multiplies its trials, and the mean is over all trials: ``sum (x - mean) / total``.
         """
-        found: FloatArray = np.asarray(table @ (costs - self.mean(costs)))
-        found /= self.total
-        return found
+        values: FloatArray = np.asarray(table @ (costs - self.mean(costs)))
+        values /= self.total
+        return values
 
     def in_groups(self, n_groups: int) -> UnitCounts:
         """Return counts with groups of units in place of units; the influence of a group is the sum over its units."""
@@ -237,9 +237,9 @@ def _table(unit: IntArray, bin_of: IntArray, weights: CountArray | None, shape: 
         return coo_matrix((own, (unit, bin_of)), shape=shape).tocsr()
     place = bin_of * np.int64(n_units)
     place += unit
-    found: CountArray = np.bincount(place, weights, size)
+    counts: CountArray = np.bincount(place, weights, size)
     kind: DTypeLike = np.int64 if weights is None else weights.dtype
-    return found.astype(kind, copy=False).reshape(n_bins, n_units).T
+    return counts.astype(kind, copy=False).reshape(n_bins, n_units).T
 
 
 def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, list[Table]]]:
@@ -261,8 +261,8 @@ def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, 
     step = max(1, _BLOCK // (width + (0 if all(are_sparse) else sides[0].counts.shape[1])))
     for first in range(0, sides[0].n_units, step):
         part = slice(first, first + step)
-        given = zip(sides, are_sparse, strict=True)
-        yield part, [one.counts[part].astype(np.float64) if sparse else one.block(part) for one, sparse in given]
+        values = zip(sides, are_sparse, strict=True)
+        yield part, [one.counts[part].astype(np.float64) if sparse else one.block(part) for one, sparse in values]
 
 
 def as_array(table: Table) -> CountArray:
@@ -278,14 +278,14 @@ def cumulated(table: FloatArray) -> FloatArray:
     >>> cumulated(np.array([[1.0, 0.0], [2.0, 5.0]])).tolist()
     [[0.0, 0.0], [1.0, 0.0], [3.0, 5.0]]
     """
-    found = np.empty((len(table) + 1, table.shape[1]))
-    found[0] = 0.0
+    values = np.empty((len(table) + 1, table.shape[1]))
+    values[0] = 0.0
     if table.shape[1] < _WIDE:
-        np.cumsum(table, axis=0, out=found[1:])
-        return found
-    for below, own, sums in zip(found, table, found[1:], strict=False):
+        np.cumsum(table, axis=0, out=values[1:])
+        return values
+    for below, own, sums in zip(values, table, values[1:], strict=False):
         np.add(below, own, out=sums)
-    return found
+    return values
 
 
 def sums_of_rows(table: Table) -> FloatArray:
@@ -306,9 +306,9 @@ def groups_of_units(keys: Keys, n_groups: int) -> IntArray:
     """
     if len(keys) > MOST_DEALT:
         return groups_of_keys(keys, n_groups)
-    found = np.empty(len(keys), np.int64)
-    found[np.argsort(keys, kind="stable")] = np.arange(len(keys)) % max(min(n_groups, len(keys)), 1)
-    return found
+    indices = np.empty(len(keys), np.int64)
+    indices[np.argsort(keys, kind="stable")] = np.arange(len(keys)) % max(min(n_groups, len(keys)), 1)
+    return indices
 
 
 def groups_of_keys(keys: Keys, n_groups: int) -> IntArray:
@@ -325,12 +325,12 @@ def groups_of_keys(keys: Keys, n_groups: int) -> IntArray:
 def merged_units(parts: Sequence[TrialUnits]) -> list[TrialUnits]:
     """Return the units of all parts of the data with common codes, by their keys."""
     keys, places = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
-    found, first = [], 0
+    units, first = [], 0
     for part in parts:
         place = places[first : first + part.n_units]
         first += part.n_units
-        found.append(replace(part, codes=tuple(place[side] for side in part.codes), keys=keys))
-    return found
+        units.append(replace(part, codes=tuple(place[side] for side in part.codes), keys=keys))
+    return units
 
 
 def joined_units(parts: Sequence[TrialUnits]) -> TrialUnits:
@@ -393,10 +393,10 @@ class RowsOfTrials:
         """Return the influences of all units, (..., n_units), from influences of rows, (..., n_rows)."""
         scaled = np.zeros((*influences.shape[:-1], len(self.share)))
         np.multiply(influences, self.share[:-1], out=scaled[..., :-1])
-        found: FloatArray = scaled[..., self.row]
+        values: FloatArray = scaled[..., self.row]
         if self.weight is not None:
-            found *= self.weight
-        return found
+            values *= self.weight
+        return values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -552,7 +552,7 @@ class SingleSums:
 
         filled, n_bins = [np.nonzero(one) for one in self.squares], self.squares.shape[2]
         n, group = [len(rows) for rows, _ in filled], np.concatenate([rows for rows, _ in filled])
-        nobody, found, begin = np.zeros(sum(n), np.uint64), list[SingleCounts](), 0
+        nobody, result, begin = np.zeros(sum(n), np.uint64), list[SingleCounts](), 0
         powers = zip(self.squares, self.fourths, filled, strict=True)
         n_alike = np.concatenate([effective_numbers(two[at], four[at]) for two, four, at in powers])
         for c, (rows, columns) in enumerate(filled):
@@ -562,8 +562,8 @@ class SingleSums:
             places: AnyArray = np.arange(begin, begin + n[c])
             table = csr_matrix((roots, (places, columns)), shape=(sum(n), n_bins))
             begin += n[c]
-            found.append(SingleCounts(table, nobody, in_bins[c], group, np.zeros_like(own), own, by_bin, n_alike))
-        return found[0], found[1]
+            result.append(SingleCounts(table, nobody, in_bins[c], group, np.zeros_like(own), own, by_bin, n_alike))
+        return result[0], result[1]
 
     def rows(self, n_units: int) -> RowsOfTrials | None:
         """Return the row of each of all units; None if the positions of trials are unknown."""
@@ -606,9 +606,9 @@ def sums_of_singles(
     """
 
     def table(values: CountArray | None) -> CountArray:
-        found: CountArray = np.bincount(place, values, math.prod(shape))
+        counts: CountArray = np.bincount(place, values, math.prod(shape))
         is_whole = values is None or values.dtype == np.int64
-        return np.asarray(found.astype(np.int64, copy=False) if is_whole else found).reshape(shape)
+        return np.asarray(counts.astype(np.int64, copy=False) if is_whole else counts).reshape(shape)
 
     own = table(weights)
     if mass is None:
@@ -667,11 +667,11 @@ class StratifiedCounts(UnitCounts):
 
     def block(self, part: slice) -> FloatArray:
         """Return trials of units minus the trials of their strata in proportion."""
-        found: FloatArray = as_array(self.counts[part]).astype(np.float64)
+        values: FloatArray = as_array(self.counts[part]).astype(np.float64)
         totals = self.spread.sum(axis=1, keepdims=True)
         shares = np.divide(self.spread, totals, out=np.zeros_like(self.spread), where=totals > 0)
-        found -= self.by_stratum[part] @ shares
-        return found
+        values -= self.by_stratum[part] @ shares
+        return values
 
     def between(self, places: IntArray) -> StratifiedCounts:
         """Return counts with fewer bins; see `UnitCounts.between`."""

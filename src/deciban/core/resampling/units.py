@@ -86,10 +86,10 @@ class TrialUnits:
         """
         if units is None:
             return None
-        found: TrialUnits = units if isinstance(units, TrialUnits) else cls.of(units)
-        if found.n_trials != n_trials:
-            raise InputError(f"units: {found.n_trials} units for {n_trials} trials. Pass one for each trial.")
-        return found
+        result: TrialUnits = units if isinstance(units, TrialUnits) else cls.of(units)
+        if result.n_trials != n_trials:
+            raise InputError(f"units: {result.n_trials} units for {n_trials} trials. Pass one for each trial.")
+        return result
 
     @classmethod
     def each(cls, n_trials: int, noun: str = "trial") -> TrialUnits:
@@ -216,11 +216,11 @@ def together(named: Sequence[tuple[ArrayLike, str]], **about: str) -> list[Trial
             if one.size:
                 _require_whole(one, name)
     names, codes = _coded(arrays, low, high)
-    keys, found = keys_of(names), list[TrialUnits]()
+    keys, result = keys_of(names), list[TrialUnits]()
     for one in arrays:
         own, codes = codes[: one.ndim], codes[one.ndim :]
-        found.append(TrialUnits(tuple(own), keys, **about))
-    return found
+        result.append(TrialUnits(tuple(own), keys, **about))
+    return result
 
 
 def units_of_classes(
@@ -233,20 +233,20 @@ def units_of_classes(
     InputError
         If the units of one class are missing, or their number differs from the trials.
     """
-    given = {f"tar_{noun}s": tar_units, f"non_{noun}s": non_units}
-    missing = [name for name, one in given.items() if one is None]
+    entries = {f"tar_{noun}s": tar_units, f"non_{noun}s": non_units}
+    missing = [name for name, one in entries.items() if one is None]
     if len(missing) == 2:
         return None
     if missing:
         raise InputError(f"{missing[0]}: missing, but the other class has {noun}s. Pass the {noun}s of both.")
     if isinstance(tar_units, TrialUnits) and isinstance(non_units, TrialUnits):
-        found = [tar_units, non_units]
+        items = [tar_units, non_units]
     else:
-        found = together([(one, name) for name, one in given.items()], noun=noun)
-    for (name, _), one, size in zip(given.items(), found, sizes, strict=True):
+        items = together([(one, name) for name, one in entries.items()], noun=noun)
+    for (name, _), one, size in zip(entries.items(), items, sizes, strict=True):
         if one.n_trials != size:
             raise InputError(f"{name}: {one.n_trials} {noun}s for {size} scores. Pass one row for each trial.")
-    return found[0], found[1]
+    return items[0], items[1]
 
 
 def _coded(arrays: Sequence[AnyArray], low: int, high: int) -> tuple[AnyArray, list[AnyArray]]:
@@ -263,11 +263,11 @@ def _coded(arrays: Sequence[AnyArray], low: int, high: int) -> tuple[AnyArray, l
     there = _there([one[:_SOME] for one in shifted], high - low + 1)
     if not there.all():
         there = _there(shifted, high - low + 1)
-    found = np.flatnonzero(there)
-    if len(found) < len(there):
+    indices = np.flatnonzero(there)
+    if len(indices) < len(there):
         place = np.cumsum(there, dtype=np.int32) - np.int32(1)
         shifted = [place[one] for one in shifted]
-    return found + low, shifted
+    return indices + low, shifted
 
 
 def _range(arrays: Sequence[AnyArray]) -> tuple[int, int]:
@@ -281,10 +281,10 @@ def _range(arrays: Sequence[AnyArray]) -> tuple[int, int]:
 
 def _there(sides: Sequence[AnyArray], n: int) -> BoolArray:
     """Return True for the numbers up to ``n`` that occur."""
-    found = np.zeros(n, np.bool_)
+    mask = np.zeros(n, np.bool_)
     for one in sides:
-        found[one] = True
-    return found
+        mask[one] = True
+    return mask
 
 
 def _names(values: ArrayLike, name: str) -> AnyArray:
@@ -341,9 +341,9 @@ def keys_of(names: Iterable[object] | AnyArray) -> Keys:
     words = [str(one) for one in array.tolist()]
     spelt = [at for at, word in enumerate(words) if _is_number(word)]
     digests = b"".join(hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words)
-    found = np.frombuffer(digests, "<u8").astype(np.uint64)
-    found[spelt] = mixed_bits(np.array([int(words[at]) for at in spelt], np.int64))
-    return found
+    keys = np.frombuffer(digests, "<u8").astype(np.uint64)
+    keys[spelt] = mixed_bits(np.array([int(words[at]) for at in spelt], np.int64))
+    return keys
 
 
 def _is_number(word: str) -> bool:
@@ -362,19 +362,19 @@ def distinct(numbers: AnyArray) -> AnyArray:
     >>> distinct(np.array([7, 3, 7]))
     array([3, 7])
     """
-    found: AnyArray = np.sort(numbers)
-    is_first: BoolArray = np.ones(len(found), np.bool_)
-    np.not_equal(found[1:], found[:-1], out=is_first[1:])
-    return np.asarray(found[is_first])
+    values: AnyArray = np.sort(numbers)
+    is_first: BoolArray = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=is_first[1:])
+    return np.asarray(values[is_first])
 
 
 def mixed_bits(numbers: AnyArray) -> Keys:
     """Return hashes of whole numbers over 64 bits (the finalizer of splitmix64, Steele and others 2014)."""
     with np.errstate(over="ignore"):
-        found = numbers.astype(np.uint64) * _STEP + _STEP
-        found = (found ^ (found >> np.uint64(30))) * _FIRST
-        found = (found ^ (found >> np.uint64(27))) * _SECOND
-    return np.asarray(found ^ (found >> np.uint64(31)))
+        result = numbers.astype(np.uint64) * _STEP + _STEP
+        result = (result ^ (result >> np.uint64(30))) * _FIRST
+        result = (result ^ (result >> np.uint64(27))) * _SECOND
+    return np.asarray(result ^ (result >> np.uint64(31)))
 
 
 def units_in_words(units: TrialUnits) -> str:
@@ -419,7 +419,7 @@ def number_and_source(n_units: int, noun: str, source: str) -> str:
     return words if is_independent(source) else f"{words}, {source}"
 
 
-def common_in_words(noun: str, found: Sequence[str]) -> str:
+def common_in_words(noun: str, lines: Sequence[str]) -> str:
     """Return a message on classes whose trials all share a unit; empty if there are none.
 
     Examples
@@ -427,9 +427,9 @@ def common_in_words(noun: str, found: Sequence[str]) -> str:
     >>> common_in_words("speaker", [])
     ''
     """
-    if not found:
+    if not lines:
         return ""
-    all_of = " and in all ".join(found)
+    all_of = " and in all ".join(lines)
     return f"one {noun} is in all {all_of}: intervals cannot include the variation between {noun}s there"
 
 
@@ -454,7 +454,7 @@ class ClassFacts:
     are_alike: bool = True
 
     @classmethod
-    def of(cls, units: TrialUnits, chosen: BoolArray) -> Self:
+    def of(cls, units: TrialUnits, mask: BoolArray) -> Self:
         """Return the facts about some trials. Only units of both the first and the last trial can be common to all.
 
         Examples
@@ -463,7 +463,7 @@ class ClassFacts:
         >>> [len(ClassFacts.of(units, np.array(some)).common) for some in ([True, True, False], [True, True, True])]
         [1, 0]
         """
-        at = np.flatnonzero(chosen)
+        at = np.flatnonzero(mask)
         if not len(at):
             return cls()
         first, last = ([int(side[at[place]]) for side in units.codes] for place in (0, -1))
@@ -517,9 +517,9 @@ class UnitFacts:
     @classmethod
     def of_partition(cls, units: TrialUnits, truth: AnyArray) -> Self:
         """Return the facts about the trials of a partition, which can have few of the units."""
-        found = cls.of(units.only_used(), truth)
-        keys = np.sort(found.keys)
-        return replace(found, keys=keys, units=replace(units.take(slice(0)), keys=keys))
+        result = cls.of(units.only_used(), truth)
+        keys = np.sort(result.keys)
+        return replace(result, keys=keys, units=replace(units.take(slice(0)), keys=keys))
 
     def trials_of(self, truth: int) -> int:
         """Return the number of trials of a class."""

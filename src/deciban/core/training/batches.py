@@ -52,9 +52,9 @@ class PartsOfTrials(Parts[TrainingTrials]):
         """Return the undecided trials after one first pass; see `deciban.core.training.separation.undecided`."""
         if self._first is None or self._first[0] != (alpha, beta):
             self._first = (alpha, beta), self.each(partial(FirstPass.of, alpha, beta, self.memory))
-        found = self._first[1]
-        self._infinite = found.infinite
-        return TrialsInParts(self, found, (0.0, 0.0), (alpha, beta)), found.amounts
+        result = self._first[1]
+        self._infinite = result.infinite
+        return TrialsInParts(self, result, (0.0, 0.0), (alpha, beta)), result.amounts
 
     def infinite_columns(self) -> list[bool]:
         """Return True for columns with infinite scores in trials that count, after training."""
@@ -159,11 +159,11 @@ class FirstPass(Additive):
         left, amounts = undecided(trials, alpha, beta)
         ends = [(np.min(one[:], initial=np.inf), np.max(one[:], initial=-np.inf)) for one in left.columns]
         infinite = np.array(trials.infinite_columns(), np.bool_)
-        found = Ends.of([low for low, _ in ends], [high for _, high in ends])
+        result = Ends.of([low for low, _ in ends], [high for _, high in ends])
         size = sample_size(DRAWN, memory, 2 * (1 + trials.n_columns))
         drawn = RandomSample.of(replace(left, reach=np.inf), 2, size, _numbers(left))
         non, tar = (_deviations(left, rows) for rows in (~left.is_target, left.is_target))
-        return cls(amounts, left.amounts, found, infinite, drawn, (non, tar))
+        return cls(amounts, left.amounts, result, infinite, drawn, (non, tar))
 
 
 def _deviations(trials: TrainingTrials, rows: BoolArray) -> Deviations:
@@ -232,8 +232,8 @@ class PartsOfClassTrials(Parts[CountedTrials], CountedClasses):
     @cached_property
     def first(self) -> FirstMulticlassPass:
         """Results of the first pass."""
-        found: FirstMulticlassPass = self.each(partial(FirstMulticlassPass.of, self.memory))
-        return found
+        result: FirstMulticlassPass = self.each(partial(FirstMulticlassPass.of, self.memory))
+        return result
 
     def undecided(self, *, offset: bool) -> tuple[ClassTrialsInParts, float]:
         """Return the undecided trials; see `deciban.core.training.multiclass_objective.CountedTrials.undecided`."""

@@ -132,19 +132,19 @@ class WholeSums:
     hessians: FloatArray
     penalty: FloatArray
 
-    def at(self, points: Points, found: AnyArray) -> FloatPair:
+    def at(self, points: Points, values: AnyArray) -> FloatPair:
         """Return gradients and Hessians without each unit.
 
         Parameters
         ----------
         points : Points
-        found : (n_units, ...) array
+        values : (n_units, ...) array
             For each unit, the non-quadratic part of the other trials' derivatives at its point, minus the derivatives
             of its own trials there: gradient, then upper triangle of the Hessian.
         """
         n, whole = points.moves.shape[1], np.einsum("uc,cij->uij", points.inverse, self.hessians) + self.penalty
-        gradient = found[:, :n] + points.inverse @ self.gradients - self.gradients.sum(axis=0)
-        return gradient + np.einsum("uij,uj->ui", whole, points.moves), _whole(found[:, n:]) + whole
+        gradient = values[:, :n] + points.inverse @ self.gradients - self.gradients.sum(axis=0)
+        return gradient + np.einsum("uij,uj->ui", whole, points.moves), _whole(values[:, n:]) + whole
 
 
 def moves_without_each(
@@ -195,8 +195,8 @@ def _newton(gradient: FloatArray, hessian: FloatArray) -> FloatArray:
         raise InputError("the derivatives of the objective exceed double precision.")
     values, vectors = np.linalg.eigh(hessian)
     along = np.einsum("uij,ui->uj", vectors, gradient) / np.maximum(values, 1e-3)
-    found: FloatArray = -np.einsum("uij,uj->ui", vectors, along)
-    return found
+    result: FloatArray = -np.einsum("uij,uj->ui", vectors, along)
+    return result
 
 
 _BLOCK = 1 << 16
@@ -227,39 +227,39 @@ class _WithoutEach:
     def __call__(self, trials: Any, units: TrialUnits) -> Sums:
         points, n = self.points, self.look.basis.shape[1]
         m = n * (n + 1) // 2
-        found = np.zeros((self.n_classes, m) if points is None else (units.n_units, n + m))
+        values = np.zeros((self.n_classes, m) if points is None else (units.n_units, n + m))
         for one, own in self.look.blocks(trials, units):
             if points is None:
                 bend = _times(one.amount, one.at(np.zeros((len(one.label), n)))[n:])
-                found += [bend[:, one.label == k].sum(axis=1) for k in range(self.n_classes)]
+                values += [bend[:, one.label == k].sum(axis=1) for k in range(self.n_classes)]
                 continue
             for (
                 side
             ) in own.codes:  # subtract trials at the point of their own unit, once if both sides are the same unit
                 counts = side is own.codes[0] or side != own.codes[0]
                 amount = np.where(counts, one.amount * points.inverse[side, one.label], 0.0)
-                linearised.add_by_code(found, -_times(amount, one.at(points.moves[side])), side)
+                linearised.add_by_code(values, -_times(amount, one.at(points.moves[side])), side)
             if points.moves.any():  # add all others, represented by a sample
                 places, stand_for = points.sampled(one.label, one.amount)
                 for some in points.slabs(len(places), one.numbers):
                     at = places[some]
-                    found += one.beyond(at, points.moves, stand_for[some] * points.inverse[:, one.label[at]])
-        return Sums.of(found)
+                    values += one.beyond(at, points.moves, stand_for[some] * points.inverse[:, one.label[at]])
+        return Sums.of(values)
 
 
 def _whole(triangles: FloatArray) -> FloatArray:
     """Return symmetric matrices (..., n, n) from their upper triangles (..., m)."""
     n = int(np.sqrt(2 * triangles.shape[-1]))
     rows, columns = np.triu_indices(n)
-    found = np.zeros((*triangles.shape[:-1], n, n))
-    found[..., rows, columns] = found[..., columns, rows] = triangles
-    return found
+    values = np.zeros((*triangles.shape[:-1], n, n))
+    values[..., rows, columns] = values[..., columns, rows] = triangles
+    return values
 
 
 def _moved(
-    given: Any,
+    value: Any,
     units: TrialUnits,
-    found: UnitSums,
+    result: UnitSums,
     shares: FloatArray,
     without: _WithoutEach,
     whole: Callable[[], WholeSums],
@@ -268,10 +268,10 @@ def _moved(
 
     Parameters
     ----------
-    given : object
+    value : object
         All trials.
     units : TrialUnits
-    found : UnitSums
+    result : UnitSums
         Sums of gradients and weights of units, then gradients and weights of classes, and further sums.
     shares : (n_units, n_classes) array
     without : _WithoutEach
@@ -279,20 +279,20 @@ def _moved(
     whole : callable
         Returns `WholeSums`; called only if needed.
     """
-    sums, _, totals, n_trials, *_ = found.parts
-    basis, used = without.look.basis, np.asarray(shares.any(axis=1) | found.is_folded)
+    sums, _, totals, n_trials, *_ = result.parts
+    basis, used = without.look.basis, np.asarray(shares.any(axis=1) | result.is_folded)
     moves = -(sums - shares @ totals) @ basis  # derivatives by the weights of units
-    leave_out = not found.is_folded and leaves_out(int(used.sum()), n_trials.sum(), basis.shape[1])
+    leave_out = not result.is_folded and leaves_out(int(used.sum()), n_trials.sum(), basis.shape[1])
     if leave_out:
 
         def look(points: Points) -> Sums:
-            sums_at: Sums = given.each_by_unit(replace(without, points=points), units)
+            sums_at: Sums = value.each_by_unit(replace(without, points=points), units)
             return sums_at
 
         start = Points.start(-moves, shares, n_trials, without.look.work)
         moves = moves_without_each(look, whole(), start, used, units.noun)
-    n_units = int(n_trials.sum()) if found.is_folded else int(used.sum())
-    return moves[used] @ basis.T, {"left_out": leave_out, "listed": not found.is_folded, "n_units": n_units}
+    n_units = int(n_trials.sum()) if result.is_folded else int(used.sum())
+    return moves[used] @ basis.T, {"left_out": leave_out, "listed": not result.is_folded, "n_units": n_units}
 
 
 def linear_influences(
@@ -355,10 +355,10 @@ def linear_influences(
     def whole() -> WholeSums:
         return WholeSums(totals @ basis, basis.T @ hessians @ basis, basis.T @ penalty @ basis)
 
-    found, form = _moved(trials, units, of_units, shares, _WithoutEach(replace(look, basis=basis)), whole)
-    found[:, :-1] /= width
-    found[:, -1] -= found[:, :-1] @ center
-    return UnitChanges(values=found, n_effective=n_effective, penalized=ridge > 0.0, **form)
+    result, form = _moved(trials, units, of_units, shares, _WithoutEach(replace(look, basis=basis)), whole)
+    result[:, :-1] /= width
+    result[:, -1] -= result[:, :-1] @ center
+    return UnitChanges(values=result, n_effective=n_effective, penalized=ridge > 0.0, **form)
 
 
 def effective_of(of_units: UnitSums, shares: FloatArray) -> FloatArray:
@@ -480,7 +480,7 @@ def _times(amount: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def class_influences(
-    given: CountedTrials | PartsOfClassTrials,
+    value: CountedTrials | PartsOfClassTrials,
     units: TrialUnits,
     scales: FloatArray,
     offsets: FloatArray,
@@ -493,7 +493,7 @@ def class_influences(
 
     Parameters
     ----------
-    given : CountedTrials or PartsOfClassTrials
+    value : CountedTrials or PartsOfClassTrials
         Training trials.
     units : TrialUnits
         Units of all trials of the user; for trials in batches, which have their own, all units.
@@ -514,31 +514,31 @@ def class_influences(
         If a class has effectively fewer than five units, or infinite scores decide all trials.
     """
     linearised.require_several(units)
-    left = given.left
+    left = value.left
     if not len(left):
         raise InputError("infinite scores decide all trials.")
     center, width = standardization(left)
     if scale and not np.any(width > 0.0):
         raise InputError("all trials have the same scores of all classes.")
-    prior, possible = given.prior, given.possible
+    prior, possible = value.prior, value.possible
     objective = objective_of(NO_TRIALS, prior, center, width, ridge=ridge, scale=scale, offset=offset)
     raw = np.append(scales, offsets[possible])
     look = _ClassDerivatives(objective, raw, left.class_weights)
-    found: UnitSums = given.each_by_unit(look, units)
-    _, shares, totals, _ = found.parts
+    sums: UnitSums = value.each_by_unit(look, units)
+    _, shares, totals, _ = sums.parts
     shares = shares / prior
     names = tuple(f"class {k}" for k in possible.tolist())
-    n_effective = linearised.require_effective(effective_of(found, shares), names, units)
+    n_effective = linearised.require_effective(effective_of(sums, shares), names, units)
     penalty = np.diag(objective.penalty)
-    coordinates = steep(found.seconds.along(objective.basis) + penalty)
+    coordinates = steep(sums.seconds.along(objective.basis) + penalty)
     basis = objective.basis @ coordinates
     without = _WithoutEach(replace(look, basis=basis), len(prior))
 
     def whole() -> WholeSums:
-        hessians: Sums = given.each_by_unit(without, units)
+        hessians: Sums = value.each_by_unit(without, units)
         return WholeSums(totals @ basis, _whole(hessians.total), coordinates.T @ penalty @ coordinates)
 
-    moved, form = _moved(given, units, found, shares, without, whole)
+    moved, form = _moved(value, units, sums, shares, without, whole)
     n_systems = len(scales)
     changes = np.zeros((len(moved), n_systems + len(offsets)))
     changes[:, :n_systems] = moved[:, :n_systems]

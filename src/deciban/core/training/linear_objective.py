@@ -376,15 +376,15 @@ class LinearObjective(TrialObjective):
             point[-1] += self.log_odds
         return point.astype(self.dtype)
 
-    def unpacked(self, found: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
+    def unpacked(self, sums: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
         """Return value, gradient and Hessian; see `TrialObjective.unpacked`."""
-        total, n = found.sums.total, self.n_parameters
+        total, n = sums.sums.total, self.n_parameters
         own = total[n + 1 :].reshape(n, n) if with_hessian else None
         return float(total[0]), total[1 : n + 1], None if own is None else 0.5 * (own + own.T)
 
     def terms(self, raw: AnyArray, with_hessian: bool, trials: TrainingTrials) -> SumsUpTo:  # noqa: FBT001
         """Return the largest signed log odds of both classes, and derivatives; see `TrialObjective.terms`."""
-        level, order, found = replace(self, trials=trials), 2 if with_hessian else 1, []
+        level, order, result = replace(self, trials=trials), 2 if with_hessian else 1, []
         rule, reverse, is_rare = (self.alpha, self.beta), (self.beta, self.alpha), abs(self.log_odds) > _RARE
         for rows in level.blocks(with_hessian=with_hessian):
             with np.errstate(all="ignore"):
@@ -402,8 +402,8 @@ class LinearObjective(TrialObjective):
                 if of_non.curvature is not None and of_tar.curvature is not None:
                     products = block.products(level.joined(of_non.curvature, of_tar.curvature, places, own))
                 pull = level.joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
-                found.append(np.concatenate(([*worst, value], block.sums(pull), products)))
-        of_blocks = np.array(found)
+                result.append(np.concatenate(([*worst, value], block.sums(pull), products)))
+        of_blocks = np.array(result)
         with np.errstate(invalid="ignore", over="ignore"):  # infinite values are out of bounds
             return SumsUpTo(Sums.of(of_blocks[:, 2:].sum(axis=0)), Ends.up_to(of_blocks[:, :2].max(axis=0)))
 

@@ -133,13 +133,13 @@ Starts = Callable[[Any, FloatArray], list[FloatArray]]
 
 def descend(objective: LinearObjective, few: TrainingTrials) -> Minimum:
     """Minimize on samples first, then on all trials."""
-    given: Any = objective.trials
-    if isinstance(given, TrialsInParts):
+    value: Any = objective.trials
+    if isinstance(value, TrialsInParts):
         # Minimize on the sample of trials in batches first, then on all trials, with one pass for every step
         near = descend(replace(objective, trials=few), sample(few, SAMPLE))
         way = LevelSearch(near.best)
-        found = way.follow(objective, PRECISE)
-        return replace(found, n_steps=found.n_steps + near.n_steps)
+        result = way.follow(objective, PRECISE)
+        return replace(result, n_steps=result.n_steps + near.n_steps)
     trials, n = objective.trials, len(objective.trials)
     rough = replace(objective, dtype=np.float32 if _fits_float32(objective) else np.float64)
     way = LevelSearch(np.zeros(objective.n_parameters), starts=_starts)
@@ -216,13 +216,13 @@ class LevelSearch:
         known = after if after is not None and after.converged and _is_well_known(after) else None
         options = self._search_options(level, precise)
         results = [minimize(level, start, after=known, **options) for start in starts]
-        found = min(results, key=lambda result: result.at.value)
-        self._n_steps += found.n_steps
-        self.last = found.point
-        if found.converged:
-            self.point = self.last = found.polished
+        output = min(results, key=lambda result: result.at.value)
+        self._n_steps += output.n_steps
+        self.last = output.point
+        if output.converged:
+            self.point = self.last = output.polished
             self._is_fresh = False
-        return replace(found, n_steps=self._n_steps)
+        return replace(output, n_steps=self._n_steps)
 
     def through_all(self, objective: Any, rough: Any, few: Any, size: int, precise: float) -> Minimum:
         """Minimize on a second sample of ``size`` important trials, then on all in float32, then in full precision.
@@ -239,18 +239,18 @@ class LevelSearch:
         near = self.follow(rough, CLOSE, after=near)
         return self.follow(objective, precise, after=near)
 
-    def settle(self, level: Any, precise: float, found: Minimum, glance: Any = None) -> Minimum:
+    def settle(self, level: Any, precise: float, optimum: Minimum, glance: Any = None) -> Minimum:
         """Search all trials again from the rejected starting points of the first sample, if the result is better.
 
         With a rule that is not convex, the best minimum of a sample may not be the best of all trials. A ``glance`` at
         fewer trials detects this faster.
         """
         for rival in self.rivals[:2]:
-            there = (glance or level)(rival, found.at.hessian)
-            if math.isfinite(there.value) and there.value < found.at.value * (1.0 - _SAME):
+            there = (glance or level)(rival, optimum.at.hessian)
+            if math.isfinite(there.value) and there.value < optimum.at.value * (1.0 - _SAME):
                 other = minimize(level, rival, **self._search_options(level, precise))
-                found = min(found, other, key=lambda result: result.at.value)
-        return replace(found, n_steps=self._n_steps)
+                optimum = min(optimum, other, key=lambda result: result.at.value)
+        return replace(optimum, n_steps=self._n_steps)
 
 
 def _starts(level: LinearObjective, point: FloatArray) -> list[FloatArray]:
@@ -258,14 +258,14 @@ def _starts(level: LinearObjective, point: FloatArray) -> list[FloatArray]:
     if level.alpha == level.beta == 1.0:
         return [point]
     log_rule = replace(level, alpha=1.0, beta=1.0, constant=0.0)
-    found = minimize(log_rule, point, **search_options(log_rule, ROUGH[0]))
-    if log_rule.is_apart(found.at) or level.is_convex:
-        return [found.point]
+    result = minimize(log_rule, point, **search_options(log_rule, ROUGH[0]))
+    if log_rule.is_apart(result.at) or level.is_convex:
+        return [result.point]
     near = replace(log_rule, trials=statistics.clipped(level.trials, *statistics.quartiles(level.trials), at=_NEAR))
     # A few outliers spoil the logarithmic rule, but not this starting point.
     of_bulk = minimize(near, point, **search_options(near, ROUGH[0]))
     shift = np.append(np.zeros(len(level.center)), np.full(int(level.intercept), level.log_odds))
-    return [found.point, of_bulk.point, *((found.point + shift) * factor - shift for factor in (2.0, 0.5))]
+    return [result.point, of_bulk.point, *((result.point + shift) * factor - shift for factor in (2.0, 0.5))]
 
 
 _GLANCE = 1 << 11
@@ -281,7 +281,9 @@ _BETTER = 1e-6
 """Relative difference below which two values are equally good."""
 
 
-def with_steep_starts(objective: LinearObjective, few: TrainingTrials, found: Minimum) -> tuple[Minimum, float | None]:
+def with_steep_starts(
+    objective: LinearObjective, few: TrainingTrials, minimum: Minimum
+) -> tuple[Minimum, float | None]:
     """Search again from the best threshold if it is better than the result so far.
 
     Parameters
@@ -290,54 +292,54 @@ def with_steep_starts(objective: LinearObjective, few: TrainingTrials, found: Mi
         Of all trials.
     few : TrainingTrials
         A sample of the trials, or all trials.
-    found : Minimum
+    minimum : Minimum
         Result of the search so far.
 
     Returns
     -------
-    found : Minimum
+    minimum : Minimum
         The better result, if finite.
     infimum : float, optional
         Limit of the objective for increasingly steep maps, if it is lower.
     """
-    if objective.is_convex or not found.converged or objective.trials.has_base or not len(objective.center):
-        return found, None
+    if objective.is_convex or not minimum.converged or objective.trials.has_base or not len(objective.center):
+        return minimum, None
     level = replace(objective, trials=sample(few, _GLANCE))
-    start = _best_start(level, found)
+    start = _best_start(level, minimum)
     if start is None:
-        return found, None
+        return minimum, None
     if level.trials is not objective.trials:
         start = minimize(level, start, **search_options(level, _ROUGH)).point
-        if not _is_worth_it(objective, few, start, found):
-            return found, None
+        if not _is_worth_it(objective, few, start, minimum):
+            return minimum, None
     other = minimize(objective, start, **search_options(objective, PRECISE))
-    if not (math.isfinite(other.at.value) and other.at.value < found.at.value * (1.0 - _BETTER)):
-        return found, None
+    if not (math.isfinite(other.at.value) and other.at.value < minimum.at.value * (1.0 - _BETTER)):
+        return minimum, None
     if other.falls or (not objective.penalty.any() and (not other.converged or is_at_infinity(objective, other))):
-        return found, other.at.value
+        return minimum, other.at.value
     return other, None
 
 
-def _is_worth_it(objective: LinearObjective, few: TrainingTrials, start: FloatArray, found: Minimum) -> bool:
+def _is_worth_it(objective: LinearObjective, few: TrainingTrials, start: FloatArray, minimum: Minimum) -> bool:
     """Return True if a start is lower than the result; in batches, a large sample is tested before a pass."""
-    given: Any = objective.trials
-    if isinstance(given, TrialsInParts) and not _is_better(replace(objective, trials=few), start, found):
+    value: Any = objective.trials
+    if isinstance(value, TrialsInParts) and not _is_better(replace(objective, trials=few), start, minimum):
         return False
-    return _value(objective, start, found) < found.at.value * (1.0 - _BETTER)
+    return _value(objective, start, minimum) < minimum.at.value * (1.0 - _BETTER)
 
 
-def _is_better(level: LinearObjective, start: FloatArray, found: Minimum) -> bool:
+def _is_better(level: LinearObjective, start: FloatArray, minimum: Minimum) -> bool:
     """Return True if a search from a start ends lower than the result so far, which is no optimum of this level."""
-    other, same = (minimize(level, one, **search_options(level, PRECISE)) for one in (start, found.polished))
+    other, same = (minimize(level, one, **search_options(level, PRECISE)) for one in (start, minimum.polished))
     return other.at.value < same.least * (1.0 - _BETTER)
 
 
-def _best_start(level: LinearObjective, found: Minimum) -> FloatArray | None:
+def _best_start(level: LinearObjective, minimum: Minimum) -> FloatArray | None:
     """Return the best map of a sample among llr 0 and thresholds along a few directions, if it improves the result.
 
     The directions are the weights of the result and of the optimum of the logarithmic rule, and their opposites.
     """
-    starts, points = [np.zeros(level.n_parameters)], [found.point]
+    starts, points = [np.zeros(level.n_parameters)], [minimum.point]
     if len(level.center) > 1:
         log_rule = replace(level, alpha=1.0, beta=1.0, constant=0.0)
         points.append(minimize(log_rule, starts[0], **search_options(log_rule, _ROUGH)).point)
@@ -346,9 +348,9 @@ def _best_start(level: LinearObjective, found: Minimum) -> FloatArray | None:
         if (length := float(np.linalg.norm(weights))) > 0.0:
             for sign in (1.0, -1.0):
                 starts += _steep(level, sign / length * weights)
-    values = [_value(level, start, found) for start in starts]
+    values = [_value(level, start, minimum) for start in starts]
     best = int(np.argmin(values))
-    return starts[best] if values[best] < _value(level, found.polished, found) * (1.0 - _BETTER) else None
+    return starts[best] if values[best] < _value(level, minimum.polished, minimum) * (1.0 - _BETTER) else None
 
 
 def _steep(level: LinearObjective, direction: FloatArray) -> list[FloatArray]:
@@ -385,8 +387,8 @@ def _threshold(level: LinearObjective, direction: FloatArray) -> float | None:
     return 0.5 * float(high[best - 1]) + 0.5 * float(low[best]) if 0 < best < len(low) else None
 
 
-def _value(level: LinearObjective, point: FloatArray, found: Minimum) -> float:
-    value = level(point, found.at.hessian).value
+def _value(level: LinearObjective, point: FloatArray, minimum: Minimum) -> float:
+    value = level(point, minimum.at.hessian).value
     return value if math.isfinite(value) else math.inf
 
 
@@ -446,12 +448,12 @@ def train(
         If the classes are separated, so that the best weights are infinite; if a system gives all trials the same
         score; or if an infinite score contradicts the true class.
     """
-    given = TrainingTrials.of(columns, is_target, weights=weights, base=base, reach=reach)
-    return train_trials(given, alpha=alpha, beta=beta, log_odds=log_odds, ridge=ridge, intercept=intercept)
+    value = TrainingTrials.of(columns, is_target, weights=weights, base=base, reach=reach)
+    return train_trials(value, alpha=alpha, beta=beta, log_odds=log_odds, ridge=ridge, intercept=intercept)
 
 
 def train_trials(
-    given: TrainingTrials | PartsOfTrials,
+    value: TrainingTrials | PartsOfTrials,
     alpha: float,
     beta: float,
     log_odds: float,
@@ -468,7 +470,7 @@ def train_trials(
         Returns the names of columns. If passed, weights that invert infinite scores raise an error.
     """
     trials: Any
-    trials, lost = with_class_weights(given, alpha, beta, log_odds)
+    trials, lost = with_class_weights(value, alpha, beta, log_odds)
     n_columns = trials.n_columns
     nothing = np.zeros(1)
     at_zero = scoring_rule_cost((nothing, None), (nothing, None), log_odds, alpha, beta)
@@ -485,25 +487,25 @@ def train_trials(
     if len(few) < len(trials):
         few = statistics.shortened(few, objective)
     is_far = not penalty.any() and _far(trials, statistics.quartiles(statistics.thinned(few))[1]).any()
-    objective, found = _next_to_far(objective, few) if is_far else (objective, descend(objective, few))
-    found, infimum = with_steep_starts(objective, few, require_finite(objective, found))
+    objective, result = _next_to_far(objective, few) if is_far else (objective, descend(objective, few))
+    result, infimum = with_steep_starts(objective, few, require_finite(objective, result))
     center, width = objective.center, objective.width
-    inside = np.where(np.isfinite(width), found.polished[:n_columns], 0.0)
+    inside = np.where(np.isfinite(width), result.polished[:n_columns], 0.0)
     with np.errstate(over="ignore", under="ignore"):
         raw = inside / width
         standardized = inside / stretch if ridge > 0.0 else raw * statistics.widths(trials)
     statistics.require_scales(raw, "scores")
     if called is not None and np.any(raw <= 0.0):
-        _require_positive(raw, given.infinite_columns(), called)
-    offset = float(found.polished[-1] - inside @ (center / width)) if intercept else 0.0
-    course = found.course
+        _require_positive(raw, value.infinite_columns(), called)
+    offset = float(result.polished[-1] - inside @ (center / width)) if intercept else 0.0
+    course = result.course
     course["gradient_norm"] *= unit
     course["converged"] &= infimum is None
     return LinearFit(
         weights=raw,
         offset=offset,
         standardized=standardized,
-        objective=unit * (found.least - 0.5 * float(penalty @ found.best**2)),
+        objective=unit * (result.least - 0.5 * float(penalty @ result.best**2)),
         objective_at_zero=at_zero,
         infimum=None if infimum is None else unit * infimum,
         **course,
@@ -558,8 +560,8 @@ def _next_to_far(objective: LinearObjective, few: TrainingTrials) -> tuple[Linea
     near = replace(by_quartiles, trials=drawn_near)
     start = descend(near, drawn_near)
     if start.converged and not is_at_infinity(near, start):
-        found = minimize(by_quartiles, start.polished, **search_options(by_quartiles, PRECISE))
-        results.append((by_quartiles, found))
+        output = minimize(by_quartiles, start.polished, **search_options(by_quartiles, PRECISE))
+        results.append((by_quartiles, output))
     return min(results, key=lambda result: result[1].at.value)
 
 

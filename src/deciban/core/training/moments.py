@@ -207,8 +207,8 @@ def widths_near(trials: Any, few: ClassTrials) -> FloatArray:
 def _summed(size: FloatArray, trials: ClassTrials, sums: Callable[[int, FloatArray, FloatArray], FloatArray]) -> Sums:
     """Add up ``sums`` over blocks of scores of each system, in units of its size, and the weights."""
     systems = enumerate(size)
-    found = [[sums(k, scores / unit, weight) for scores, weight in _compared(trials, k)] for k, unit in systems]
-    return Sums.of(np.concatenate([np.sum(parts, axis=0) for parts in found]))
+    items = [[sums(k, scores / unit, weight) for scores, weight in _compared(trials, k)] for k, unit in systems]
+    return Sums.of(np.concatenate([np.sum(parts, axis=0) for parts in items]))
 
 
 def _from_near(size: FloatArray, mean: FloatArray, trials: ClassTrials) -> Sums:
@@ -279,16 +279,16 @@ def require_scales(scales: FloatArray, name: str) -> None:
         )
 
 
-def overflown(given: AnyArray, mapped: AnyArray) -> BoolArray:
+def overflown(values: AnyArray, mapped: AnyArray) -> BoolArray:
     """Return True for trials (n_trials, ...) in which a map turned a finite number into inf or NaN.
 
     Parameters
     ----------
-    given, mapped : (n_trials, ..., n_classes) arrays
+    values, mapped : (n_trials, ..., n_classes) arrays
     """
     if all_finite(mapped):
         return np.zeros(mapped.shape[:-1], np.bool_)
-    return np.asarray((np.isfinite(given) & ~np.isfinite(mapped)).any(axis=-1))
+    return np.asarray((np.isfinite(values) & ~np.isfinite(mapped)).any(axis=-1))
 
 
 def refuse_overflow(far: BoolArray) -> None:
@@ -315,13 +315,13 @@ _NEAR = 50.0
 
 def spreads(trials: ClassTrials) -> FloatArray:
     """Return the range of the scores of most trials in each system, (n_systems,)."""
-    found = np.empty(trials.systems.shape[:2])
+    values = np.empty(trials.systems.shape[:2])
     for rows in _class_blocks(trials):
         systems = np.asarray(trials.systems[rows], np.float64)
         low = np.min(systems, axis=2, where=systems > -np.inf, initial=np.inf)
         with np.errstate(over="ignore"):
-            found[rows] = systems.max(axis=2) - low
-    return np.asarray(np.quantile(found, 0.75, axis=0, method="higher"))
+            values[rows] = systems.max(axis=2) - low
+    return np.asarray(np.quantile(values, 0.75, axis=0, method="higher"))
 
 
 def typical_spreads(spread: FloatArray, width: FloatArray) -> FloatArray:
@@ -374,8 +374,8 @@ def sample(trials: TrainingTrials | TrialsInParts, size: int) -> TrainingTrials:
     n_tar = int(np.count_nonzero(trials.is_target[rows]))
     for few, rare in ((n_tar, trials.is_target), (len(rows) - n_tar, ~trials.is_target)):
         if few < share:
-            found = np.flatnonzero(rare)
-            rows = np.concatenate((rows[~rare[rows]], found[:: max(len(found) // share, 1)]))
+            indices = np.flatnonzero(rare)
+            rows = np.concatenate((rows[~rare[rows]], indices[:: max(len(indices) // share, 1)]))
     some = trials.take(rows)
     if min(some.amounts) == 0.0:
         return trials
@@ -440,14 +440,14 @@ def informative(level: LinearObjective, point: FloatArray, few: TrainingTrials, 
     threshold /= factor
     for block in blocks:
         slopes, scores = level.slopes(point, block)
-        found = np.flatnonzero(slopes > threshold[: len(slopes)])
-        if count + len(found) > capacity:
+        indices = np.flatnonzero(slopes > threshold[: len(slopes)])
+        if count + len(indices) > capacity:
             return None
-        new = slice(count, count := count + len(found))
-        rows[new] = found + block.start
-        np.divide(1.0, np.minimum(factor * slopes[found] + even, 1.0), out=weights[new])
+        new = slice(count, count := count + len(indices))
+        rows[new] = indices + block.start
+        np.divide(1.0, np.minimum(factor * slopes[indices] + even, 1.0), out=weights[new])
         if matrix is not None and isinstance(scores, MatrixBlock):
-            matrix[new] = scores.rows[found]  # copied while they are in memory, in the type of the sample
+            matrix[new] = scores.rows[indices]  # copied while they are in memory, in the type of the sample
         del slopes, scores  # before the next block is loaded
     rows, weights = rows[:count], weights[:count]
     if trials.weights is not None:

@@ -165,10 +165,10 @@ class ClassObjective(TrialObjective):
         """Return scales and offsets."""
         return np.asarray(self.fixed + self.basis @ parameters)
 
-    def unpacked(self, found: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
+    def unpacked(self, sums: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
         """Return value, gradient and Hessian; see `TrialObjective.unpacked`."""
-        total = found.sums.total
-        hessian = found.seconds.along(self.basis) if with_hessian else None
+        total = sums.sums.total
+        hessian = sums.seconds.along(self.basis) if with_hessian else None
         return float(total[0]), self.basis.T @ total[1:], hessian
 
     def terms(self, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001

@@ -10,17 +10,10 @@ from typing import Any
 import numpy as np
 
 from deciban.core.logliks import relative, row_blocks
-from deciban.core.training import multiclass_objective
+from deciban.core.training import moments, multiclass_objective
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
 from deciban.core.training.linear_training import CLOSE, LARGE, ROUGH, Fit, LevelSearch
-from deciban.core.training.moments import (
-    Survey,
-    drawn_near,
-    require_scales,
-    sample_of_classes,
-    standardization,
-    widths_near,
-)
+from deciban.core.training.moments import sample_of_classes
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials, CountedTrials
 from deciban.core.training.separation import refuse_infinite
 from deciban.core.training.sums import Ends, Sums, SumsUpTo, TrialObjective
@@ -67,7 +60,7 @@ class ClassFit(Fit):
 
 def train_counted(
     counted: CountedTrials | PartsOfClassTrials,
-    survey: Survey | None = None,
+    survey: moments.Survey | None = None,
     *,
     ridge: float = 0.0,
     scale: bool = True,
@@ -103,43 +96,43 @@ def train_counted(
     prior, is_possible = counted.prior, counted.is_possible
     trials, certain = counted.undecided(offset=offset)
     if survey is None or survey.trials is not trials:
-        survey = Survey(trials)
+        survey = moments.Survey(trials)
     form = {"ridge": ridge, "scale": scale, "offset": offset}
-    center, width = survey.standard if ridge == 0.0 else standardization(trials)
+    center, width = survey.standard if ridge == 0.0 else moments.standardization(trials)
     if not offset and not width.any():  # constant scores in all undecided trials: they act like offsets
         width = np.ptp(center, axis=1)
     unit = survey.typical_spreads(width) if scale and ridge == 0.0 else width  # a penalty is relative to widths
     factor = _moderate(unit) if scale else np.ones(len(width))
     if np.any(factor != 1.0):
-        survey = Survey(trials.scaled(factor))
+        survey = moments.Survey(trials.scaled(factor))
         width, unit = width * factor, unit * factor
-    objective, found = _searched(survey, prior, width, unit, only_value=only_value, **form)
-    if not found.converged and np.any(unit != width):  # far scores are wrong, and determine the optimum
-        objective, found = _searched(survey, prior, width, width, only_value=only_value, **form)
+    objective, result = _searched(survey, prior, width, unit, only_value=only_value, **form)
+    if not result.converged and np.any(unit != width):  # far scores are wrong, and determine the optimum
+        objective, result = _searched(survey, prior, width, width, only_value=only_value, **form)
     if not has_optimum:
-        found = _require_finite(objective, found)
+        result = _require_finite(objective, result)
     n_systems, n_classes = len(width), len(is_possible)
     if not only_value and ridge == 0.0 and (survey.few is not survey.trials or np.ptp(prior) > 0.0):
-        width = np.where(width > 0.0, widths_near(survey.trials, survey.few), 0.0)
-    raw = objective.fixed + objective.basis @ found.polished
+        width = np.where(width > 0.0, moments.widths_near(survey.trials, survey.few), 0.0)
+    raw = objective.fixed + objective.basis @ result.polished
     survey.scales.append(float(raw[0]))
     with np.errstate(over="ignore"):
         scales = raw[:n_systems] * factor
-    require_scales(scales, "loglik")
+    moments.require_scales(scales, "loglik")
     offsets = np.zeros(n_classes)
     offsets[is_possible] = raw[n_systems:] - raw[n_systems:].mean()
     return ClassFit(
         weights=scales,
         offsets=offsets,
         standardized=raw[:n_systems] * width,
-        objective=certain + found.least - 0.5 * float(objective.penalty @ found.best**2),
+        objective=certain + result.least - 0.5 * float(objective.penalty @ result.best**2),
         objective_at_zero=float(-(prior @ np.log(prior))),
-        **found.course,
+        **result.course,
     )
 
 
 def _searched(
-    survey: Survey, prior: FloatArray, width: FloatArray, unit: FloatArray, *, only_value: bool, **form: Any
+    survey: moments.Survey, prior: FloatArray, width: FloatArray, unit: FloatArray, *, only_value: bool, **form: Any
 ) -> tuple[ClassObjective, Minimum]:
     """Return the objective of scores divided by their unit, and its minimum: on samples first, then on all trials.
 
@@ -148,8 +141,8 @@ def _searched(
     trials, reach = survey.trials, survey.reach_in_widths(unit)
     all_of_them = replace(trials, reach=reach)
     few = all_of_them if survey.few is trials else replace(survey.few, reach=reach)
-    near = drawn_near(few, unit) if np.any(unit != width) else None
-    center = survey.center if near is None else standardization(near)[0]
+    near = moments.drawn_near(few, unit) if np.any(unit != width) else None
+    center = survey.center if near is None else moments.standardization(near)[0]
     objective = objective_of(all_of_them, prior, center, unit, **form)
     is_rough = not trials.has_weights and bool(np.all(trials.class_weights > _TINY))
     rough = replace(objective, dtype=np.float32) if is_rough else objective
@@ -164,8 +157,8 @@ def _searched(
         way.follow(replace(objective, trials=few), PRECISE)
     if trials.size < (_LARGE_FOR_VALUE if only_value else LARGE):
         return objective, way.follow(objective, PRECISE)
-    found = way.follow(rough, CLOSE)
-    return objective, way.follow(objective, _LAST_OF_VALUE if only_value else _LAST, after=found)
+    result = way.follow(rough, CLOSE)
+    return objective, way.follow(objective, _LAST_OF_VALUE if only_value else _LAST, after=result)
 
 
 def _moderate(width: FloatArray) -> FloatArray:
@@ -208,7 +201,7 @@ def objective_of(
     return ClassObjective(trials, np.log(prior), fixed, basis * shrunk, penalty * shrunk**2)
 
 
-def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:
+def _require_finite(objective: ClassObjective, minimum: Minimum) -> Minimum:
     """Refuse a result with infinite scales or offsets (a penalty keeps only scales finite).
 
     Returns the result, or its continuation.
@@ -220,17 +213,17 @@ def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:
     """
     is_penalized = bool(objective.penalty.any())
     if not objective.basis[: objective.n_systems].any():
-        return found  # earlier checks ensure that offsets are finite
-    separated = not is_penalized and (objective.is_apart(found.at) or _is_apart_at_last(objective, found))
-    return refuse_infinite(objective, found, separated=separated, ridge_helps=not is_penalized)
+        return minimum  # earlier checks ensure that offsets are finite
+    separated = not is_penalized and (objective.is_apart(minimum.at) or _is_apart_at_last(objective, minimum))
+    return refuse_infinite(objective, minimum, separated=separated, ridge_helps=not is_penalized)
 
 
-def _is_apart_at_last(objective: ClassObjective, found: Minimum) -> bool:
+def _is_apart_at_last(objective: ClassObjective, minimum: Minimum) -> bool:
     """Return True if scores alone separate the classes, for a prior that is not flat and no offsets."""
     if objective.basis[objective.n_systems :].any() or np.ptp(objective.log_prior) == 0.0:
         return False
     alone = replace(objective, log_prior=np.zeros_like(objective.log_prior))
-    return alone(found.point, found.at.hessian).worst < 0.0
+    return alone(minimum.point, minimum.at.hessian).worst < 0.0
 
 
 _BLOCK_BYTES = 1 << 22
@@ -278,9 +271,9 @@ class TransformObjective(TrialObjective):
         """Return the parameters of each class, (n_classes, n_features)."""
         return np.asarray((self.basis @ parameters).reshape(-1, self.n_features))
 
-    def unpacked(self, found: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
+    def unpacked(self, sums: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
         """Return value, gradient and Hessian; see `TrialObjective.unpacked`."""
-        total, n = found.sums.total, len(self.basis)
+        total, n = sums.sums.total, len(self.basis)
         hessian = self.basis.T @ total[n + 1 :].reshape(n, n) @ self.basis if with_hessian else None
         return float(total[0]), self.basis.T @ total[1 : n + 1], hessian
 
@@ -462,30 +455,30 @@ def train_transform(
     prior = counted.prior
     basis, penalty = (_diagonal if is_diagonal else _full)(len(prior), *penalties)
     objective = TransformObjective(trials, np.log(prior), center, width, is_diagonal, basis, penalty, reach)
-    found = _descend(objective)
-    separated = _is_apart(objective, found.point, found.at)
-    found = refuse_infinite(objective, found, separated=separated, ridge_helps=ridge == 0.0)
-    matrix, offsets = _unpacked(objective, found.polished)
+    result = _descend(objective)
+    separated = _is_apart(objective, result.point, result.at)
+    result = refuse_infinite(objective, result, separated=separated, ridge_helps=ridge == 0.0)
+    matrix, offsets = _unpacked(objective, result.polished)
     return TransformFit(
         weights=matrix.ravel(),
         standardized=matrix.ravel() * width,
         matrix=matrix,
         offsets=offsets - offsets.mean(),
-        objective=found.least - 0.5 * float(penalty @ found.best**2),
+        objective=result.least - 0.5 * float(penalty @ result.best**2),
         objective_at_zero=float(-(prior @ np.log(prior))),
-        **found.course,
+        **result.course,
     )
 
 
 def _width(trials: ClassTrials | ClassTrialsInParts) -> float:
     """Return the width of the scores; trials that are certain do not count."""
     if isinstance(trials, ClassTrialsInParts):
-        return float(standardization(replace(trials, which="uncertain"))[1][0])
+        return float(moments.standardization(replace(trials, which="uncertain"))[1][0])
     certain = np.any(trials.systems[:, 0] == np.inf, axis=1)
     if not certain.any():
-        return float(standardization(trials)[1][0])
+        return float(moments.standardization(trials)[1][0])
     left = trials.take(np.flatnonzero(~certain))
-    return float(standardization(left)[1][0]) if len(left) else 0.0
+    return float(moments.standardization(left)[1][0]) if len(left) else 0.0
 
 
 def _center(trials: ClassTrials | ClassTrialsInParts) -> FloatArray:
@@ -545,7 +538,7 @@ def _unpacked(objective: TransformObjective, parameters: FloatArray) -> FloatPai
     raw = (objective.basis @ parameters).reshape(len(objective.log_prior), -1)
     with np.errstate(over="ignore"):
         scales = raw[:, :-1] / objective.width
-    require_scales(scales, "loglik")
+    moments.require_scales(scales, "loglik")
     if objective.is_diagonal:
         matrix = np.diag(scales[:, 0])
     else:

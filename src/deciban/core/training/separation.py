@@ -28,19 +28,19 @@ _ROUNDING = 1e-9
 """Relative difference, in units of the largest terms, below which log odds count as equal."""
 
 
-def is_at_infinity(function: Any, found: Minimum) -> bool:
+def is_at_infinity(function: Any, minimum: Minimum) -> bool:
     """Return True if Newton's step still moves scores although it gains nothing: the minimum is at infinity.
 
     The method ``largest_move`` of the function returns the relative change of scores by a step, or an upper bound if
     this is low.
     """
-    if found.falls:
+    if minimum.falls:
         return True
-    step = np.linalg.lstsq(found.at.hessian, found.at.gradient, rcond=1e-14)[0]
-    return bool(function.largest_move(found.point, np.asarray(step, np.float64)) > SUSPICIOUS)
+    step = np.linalg.lstsq(minimum.at.hessian, minimum.at.gradient, rcond=1e-14)[0]
+    return bool(function.largest_move(minimum.point, np.asarray(step, np.float64)) > SUSPICIOUS)
 
 
-def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
+def require_finite(objective: LinearObjective, optimum: Minimum) -> Minimum:
     """Refuse a result with infinite weights, or with costs beyond double precision.
 
     Returns
@@ -53,33 +53,33 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
     InputError
         If weights or costs are infinite.
     """
-    if not found.at.is_finite:
+    if not optimum.at.is_finite:
         raise InputError(
             f"scores: everywhere in the search, the expected cost by the rule ({objective.alpha:g}, "
             f"{objective.beta:g}) exceeds double precision: some scores are far on the wrong side. Use a rule with "
             "alpha and beta of at least 1, train a scale as well, or clip these scores."
         )
     if objective.penalty[: len(objective.center)].all():
-        return found  # or there is no column
+        return optimum  # or there is no column
     is_convex = objective.is_convex
-    at_infinity = found.converged and is_at_infinity(objective, found)
-    if at_infinity and is_convex and not found.falls:
-        final = pursued(objective, found, lambda reached: is_at_infinity(objective, reached))
-        found, at_infinity = (found, True) if final is None else (final, False)
-    is_moderate = float(np.linalg.norm(found.point)) < _LARGE
-    if is_convex and is_moderate and found.converged and not at_infinity and not objective.is_apart(found.at):
-        return found  # a convex function with a minimum does not fall forever
-    separated = objective.is_apart(found.at) or (
-        _may_be_apart(objective, found) and _one_after_the_other(objective, found)
+    at_infinity = optimum.converged and is_at_infinity(objective, optimum)
+    if at_infinity and is_convex and not optimum.falls:
+        final = pursued(objective, optimum, lambda reached: is_at_infinity(objective, reached))
+        optimum, at_infinity = (optimum, True) if final is None else (final, False)
+    is_moderate = float(np.linalg.norm(optimum.point)) < _LARGE
+    if is_convex and is_moderate and optimum.converged and not at_infinity and not objective.is_apart(optimum.at):
+        return optimum  # a convex function with a minimum does not fall forever
+    separated = objective.is_apart(optimum.at) or (
+        _may_be_apart(objective, optimum) and _one_after_the_other(objective, optimum)
     )
     # The scores of one system overlap, or a convex objective has a minimum: no reason to suspect infinity.
     is_suspicious = at_infinity and not (is_convex and len(objective.center) == 1)
     if not separated and not is_suspicious:
-        return found
+        return optimum
     one = len(objective.center) == 1
     if separated:
         what = "no target scores" if one else "there is a weighted sum of the systems in which no target is"
-        side = "above" if one and found.point[0] < 0.0 else "below"  # scores are distances
+        side = "above" if one and optimum.point[0] < 0.0 else "below"  # scores are distances
         words = f"the classes are separated: {what} {side} a non-target, so the best scale would be infinite"
     else:
         words = "the objective falls forever as the weights grow, so the best scale would be infinite"
@@ -91,17 +91,17 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
     raise InputError(f"scores: {words}. {ways}.")
 
 
-def _may_be_apart(objective: LinearObjective, found: Minimum) -> bool:
+def _may_be_apart(objective: LinearObjective, minimum: Minimum) -> bool:
     """Return True if the log odds seen so far allow all targets to score at least as high as all non-targets."""
     with np.errstate(all="ignore"):
         farthest = (objective.trials.reach + np.abs(objective.center)) / objective.width
-        size = float(np.abs(found.point[: len(farthest)]) @ np.where(np.isfinite(objective.width), farthest, 0.0))
-    return not found.at.overlap > _ROUNDING * (1.0 + size)
+        size = float(np.abs(minimum.point[: len(farthest)]) @ np.where(np.isfinite(objective.width), farthest, 0.0))
+    return not minimum.at.overlap > _ROUNDING * (1.0 + size)
 
 
-def _one_after_the_other(objective: LinearObjective, found: Minimum) -> bool:
+def _one_after_the_other(objective: LinearObjective, minimum: Minimum) -> bool:
     """Return True if the combined scores of all targets are at least those of all non-targets, and not all equal."""
-    weights = found.point[: len(objective.center)]
+    weights = minimum.point[: len(objective.center)]
     ends = objective.trials.each(partial(_combined, objective.form, weights))
     (non, tar) = zip(ends.low.tolist(), ends.high.tolist(), strict=True)
     # Combined scores that differ only by rounding, such as scores of weight 0, separate nothing.
@@ -129,14 +129,14 @@ def _combined(form: LinearObjective, weights: FloatArray, trials: TrainingTrials
     return Ends.of([low for low, _ in ends], [high for _, high in ends])
 
 
-def refuse_infinite(function: Any, found: Minimum, *, separated: bool, ridge_helps: bool) -> Minimum:
+def refuse_infinite(function: Any, minimum: Minimum, *, separated: bool, ridge_helps: bool) -> Minimum:
     """Refuse a result with infinite scales or offsets.
 
     Parameters
     ----------
     function : ClassObjective or TransformObjective
         Minimized function.
-    found : Minimum
+    minimum : Minimum
         Result of the search.
     separated : bool
         True if scales provably may grow forever.
@@ -155,9 +155,9 @@ def refuse_infinite(function: Any, found: Minimum, *, separated: bool, ridge_hel
         If scales or offsets are infinite.
     """
     if not separated:
-        if not (found.converged and is_at_infinity(function, found)):
-            return found
-        final = None if found.falls else pursued(function, found, lambda reached: is_at_infinity(function, reached))
+        if not (minimum.converged and is_at_infinity(function, minimum)):
+            return minimum
+        final = None if minimum.falls else pursued(function, minimum, lambda reached: is_at_infinity(function, reached))
         if final is not None:
             return final
     if not ridge_helps:
@@ -340,8 +340,8 @@ def undecided(trials: Any, alpha: float, beta: float) -> tuple[Any, Amounts]:
         See `with_class_weights`.
     """
     if not isinstance(trials, TrainingTrials):
-        found: tuple[Any, Amounts] = trials.undecided(alpha, beta)
-        return found
+        result: tuple[Any, Amounts] = trials.undecided(alpha, beta)
+        return result
     if trials.weights is not None and not trials.weights.all():
         counting = np.flatnonzero(trials.weights)
         numbers = counting if trials.numbers is None else trials.numbers[counting]

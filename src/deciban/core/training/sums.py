@@ -204,7 +204,7 @@ class TrialObjective(ABC):
         """Return sums of derivatives over a batch, and the largest signed log odds, or lead of a wrong class."""
 
     @abstractmethod
-    def unpacked(self, found: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
+    def unpacked(self, sums: SumsUpTo, *, with_hessian: bool) -> tuple[float, FloatArray, FloatArray | None]:
         """Return value, gradient and Hessian in the parameters from these sums, without penalty and constant."""
 
     @abstractmethod
@@ -240,13 +240,13 @@ class TrialObjective(ABC):
         n = self.n_parameters
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
-        found: SumsUpTo = self.trials.each(partial(self.form.terms, self.raw(parameters), hessian is None))
+        sums: SumsUpTo = self.trials.each(partial(self.form.terms, self.raw(parameters), hessian is None))
         with np.errstate(invalid="ignore", over="ignore"):  # infinite values are out of bounds
-            value, gradient, own = self.unpacked(found, with_hessian=hessian is None)
+            value, gradient, own = self.unpacked(sums, with_hessian=hessian is None)
             known = not_none(hessian if own is None else own + np.diag(self.penalty), "Hessian")
             value += float(0.5 * self.penalty @ parameters**2) + self.constant
             gradient = gradient + self.penalty * parameters
-        largest = found.largest.high
+        largest = sums.largest.high
         return Derivatives(value, gradient, known, float(largest.max()), float(largest.sum()))
 
     def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
@@ -300,10 +300,10 @@ class UnitSums(Additive):
     @property
     def parts(self) -> tuple[FloatArray, ...]:
         """Sums as numbers, by unit and then in total; folded sums have rows with the same second moments."""
-        found = [one.total for one in self.by_unit]
+        items = [one.total for one in self.by_unit]
         if self.folded is not None:
-            found = np.split(root_of(self.folded.total), np.cumsum([one.shape[1] for one in found])[:-1], axis=1)
-        return (*found, *(one.total for one in self.whole))
+            items = np.split(root_of(self.folded.total), np.cumsum([one.shape[1] for one in items])[:-1], axis=1)
+        return (*items, *(one.total for one in self.whole))
 
 
 def root_of(moments: FloatArray) -> FloatArray:
@@ -321,8 +321,8 @@ def root_of(moments: FloatArray) -> FloatArray:
     size = np.sqrt(np.diag(moments))
     unit = np.where(size > 0.0, size, 1.0)
     values, vectors = np.linalg.eigh(moments / unit / unit[:, None])
-    found: FloatArray = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * unit
-    return found
+    result: FloatArray = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * unit
+    return result
 
 
 T = TypeVar("T")
@@ -370,8 +370,8 @@ class BatchedTraining(ABC):
 
     def each(self, look: Callable[[Any], F]) -> F:
         """Apply ``look`` to all batches and return the sum: one pass."""
-        found: F = self.given.each(partial(_of_left, look, self.left_of))
-        return found
+        f: F = self.given.each(partial(_of_left, look, self.left_of))
+        return f
 
 
 def _of_left(look: Callable[[Any], Any], left_of: Left, part: Any) -> Any:
@@ -453,14 +453,14 @@ class RandomSample(Generic[D]):
 
     def lowest(self) -> RandomSample[D]:
         """Return the trials of each class with the lowest random numbers, up to the limit."""
-        truth, found = self.trials.truth, []
+        truth, result = self.trials.truth, []
         counts = np.bincount(truth, minlength=self.n_classes)
         for k in range(self.n_classes):
             rows = np.flatnonzero(truth == k) if counts[k] else np.zeros(0, np.intp)
             if len(rows) > self.size:
                 rows = rows[np.argpartition(self.lots[rows], self.size)[: self.size]]
-            found.append(rows)
-        rows = np.concatenate(found)
+            result.append(rows)
+        rows = np.concatenate(result)
         rows = rows[np.argsort(self.lots[rows])]
         return RandomSample(self.lots[rows], self.trials.take(rows), self.n_classes, self.size)
 

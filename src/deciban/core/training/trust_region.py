@@ -340,10 +340,10 @@ def minimize(
         if stopped or converged or n_evaluations >= max_evaluations or radius < 1e-300:
             reached = converged and not stopped
             polished = point + model.newton if reached else point
-            found = Minimum(point, polished, at, decrement, n_steps, n_evaluations, reached, model.n_flat)
+            optimum = Minimum(point, polished, at, decrement, n_steps, n_evaluations, reached, model.n_flat)
             if not reached or not isinstance(model, Spectrum) or not model.n_flat:
-                return found
-            return _settled(function, found, *model.way_back(polished, _ALIKE * abs(at.value)), rounding)
+                return optimum
+            return _settled(function, optimum, *model.way_back(polished, _ALIKE * abs(at.value)), rounding)
         earlier, before = before, decrement
         step, predicted = model.within(radius)
         near = reuse and decrement <= min(_NEAR * abs(at.value), 0.1 * earlier)
@@ -364,7 +364,7 @@ def minimize(
             stopped = stop is not None and stop(point, at)
 
 
-def pursued(function: Function, found: Minimum, is_far: Callable[[Minimum], bool]) -> Minimum | None:
+def pursued(function: Function, minimum: Minimum, is_far: Callable[[Minimum], bool]) -> Minimum | None:
     """Continue a search after the value has lost its digits; return its minimum, or None if there is none.
 
     If a few trials of low weight have not settled, Newton's steps continue without checking the value. They stop when
@@ -374,11 +374,11 @@ def pursued(function: Function, found: Minimum, is_far: Callable[[Minimum], bool
     ----------
     function : callable
         Convex function.
-    found : Minimum
+    minimum : Minimum
     is_far : callable
         Returns True if Newton's step from a point still moves something.
     """
-    point = found.polished
+    point = minimum.polished
     for n in range(1, _PURSUIT + 1):
         at = function(point, None)
         if not at.is_finite:
@@ -389,9 +389,9 @@ def pursued(function: Function, found: Minimum, is_far: Callable[[Minimum], bool
         slopes = vectors.T @ at.gradient
         there = point - vectors @ (slopes / eigenvalues)
         gain = float(0.5 * np.sum(slopes**2 / eigenvalues))
-        here = replace(found, point=point, polished=there, at=at, decrement=gain, n_steps=found.n_steps + n)
+        here = replace(minimum, point=point, polished=there, at=at, decrement=gain, n_steps=minimum.n_steps + n)
         if not is_far(here):
-            return replace(here, n_evaluations=found.n_evaluations + n)
+            return replace(here, n_evaluations=minimum.n_evaluations + n)
         point = there
     return None
 
@@ -405,28 +405,28 @@ def _updated(hessian: FloatArray, step: FloatArray, change: FloatArray) -> Float
     return hessian - np.outer(along, along) / expected + np.outer(change, change) / seen
 
 
-def _settled(function: Function, found: Minimum, back: FloatArray, flat: int, rounding: float) -> Minimum:
+def _settled(function: Function, minimum: Minimum, back: FloatArray, flat: int, rounding: float) -> Minimum:
     """Return the point closest to 0 among points that differ in flat directions, if the function is as low there.
 
     Far out, all directions look flat in which the costs of all trials are nearly constant. If a direction is flat only
     far out, the function is higher closer to 0; and it falls forever unless it is also higher farther away.
     """
     if flat == 0:
-        return replace(found, flat=0)
+        return replace(minimum, flat=0)
 
     def value(point: FloatArray) -> float:
-        there = function(point, found.at.hessian).value
+        there = function(point, minimum.at.hessian).value
         return there if math.isfinite(there) else math.inf
 
-    near = value(found.polished + back)
-    n_evaluations, size = found.n_evaluations + 1, abs(found.at.value)
-    if near <= found.at.value + max(_ALIKE, 10.0 * rounding) * size:
-        at = replace(found.at, value=near)
+    near = value(minimum.polished + back)
+    n_evaluations, size = minimum.n_evaluations + 1, abs(minimum.at.value)
+    if near <= minimum.at.value + max(_ALIKE, 10.0 * rounding) * size:
+        at = replace(minimum.at, value=near)
         return replace(
-            found, polished=found.polished + back, at=at, decrement=0.0, n_evaluations=n_evaluations, flat=flat
+            minimum, polished=minimum.polished + back, at=at, decrement=0.0, n_evaluations=n_evaluations, flat=flat
         )
-    falls = value(found.polished - back) <= found.at.value + 10.0 * rounding * size
-    return replace(found, n_evaluations=n_evaluations + 1, flat=0, falls=falls)
+    falls = value(minimum.polished - back) <= minimum.at.value + 10.0 * rounding * size
+    return replace(minimum, n_evaluations=n_evaluations + 1, flat=0, falls=falls)
 
 
 _LEVEL = 1e-12

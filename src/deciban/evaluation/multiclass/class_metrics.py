@@ -120,8 +120,8 @@ class ClassMetric:
         if self.most is not None:
             rates = design.rates(spread, self.groups, self.most, are_graded=self.are_graded)
         degrees = design.degrees(spread, self.groups, is_mean=rates is None and not self.is_minimum)
-        found = Estimate(self.value, error, design.n_units_of(self.groups), *about, rates=rates, degrees=degrees)
-        return found if found.is_known else None
+        result = Estimate(self.value, error, design.n_units_of(self.groups), *about, rates=rates, degrees=degrees)
+        return result if result.is_known else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,14 +222,14 @@ def axis_of(summary: ClassSummary) -> FloatArray:
 
 def curve_metrics(at_hand: LoadedTrials) -> Iterator[ClassMetric]:
     """Yield the cost of each trial at each place of the curve of average costs."""
-    axis, llrs, found = axis_of(at_hand.summary), at_hand.detectors(0).llrs, at_hand.found
-    p_out_of_set = found.p_out_of_set
+    axis, llrs, result = axis_of(at_hand.summary), at_hand.detectors(0).llrs, at_hand.found
+    p_out_of_set = result.p_out_of_set
     thresholds, groups = -axis, ClassGroups.apart(len(llrs.lengths))
     if p_out_of_set is not None:
         # A target is accepted at or above its critical prior, so minus this prior acts like an llr.
         llrs = replace(llrs, values=-critical_priors_of(at_hand.trials, p_out_of_set))
         thresholds = -expit(axis)
-    values = np.asarray(found.curves.c_avg)[::STEP]
+    values = np.asarray(result.curves.c_avg)[::STEP]
     places = zip(expit(axis).tolist(), thresholds.tolist(), values.tolist(), strict=True)
     for k, (p_target, threshold, value) in enumerate(places):
         errors = TargetErrors.of(llrs, p_target, threshold, p_out_of_set)
@@ -284,37 +284,37 @@ class ClassMetricCosts:
 
     def rules(self) -> Iterator[ClassMetric]:
         """Yield means of costs of soft decisions."""
-        found, n, few, groups = self.found, self.found.n_classes, int(self.seen.min()), self.groups
-        unbounded, top, lost = NothingSeen(few, math.inf), found.reference, are_separated(found)
+        result, n, few, groups = self.found, self.found.n_classes, int(self.seen.min()), self.groups
+        unbounded, top, lost = NothingSeen(few, math.inf), result.reference, are_separated(result)
         bits = self.values[0] / (n * math.log(2))
         make = partial(ClassMetric, groups=groups, is_refused=lost)
-        yield make("cllr", found.cllr, bits, scale="log", nothing_seen=unbounded)
+        yield make("cllr", result.cllr, bits, scale="log", nothing_seen=unbounded)
         for name in ("information", ("information", 0)):
-            yield make(name, found.information, -bits, scale="complement", limits=(-math.inf, top))
+            yield make(name, result.information, -bits, scale="complement", limits=(-math.inf, top))
         if self.trials.least is not None:
             best, shift = self.trials.least / (n * math.log(2)), None
             least, fixed = best, None
             if self.without is not None:
                 least, shift, fixed = self.without.costs / (n * math.log(2)), self.without.shift, best
-            entropy = NothingSeen(few, is_entropy=True, ceiling=top) if found.min_cllr <= ROUNDING else None
+            entropy = NothingSeen(few, is_entropy=True, ceiling=top) if result.min_cllr <= ROUNDING else None
             best_of = partial(ClassMetric, groups=groups, limits=(0.0, top), is_minimum=True)
             yield best_of(
-                "min_cllr", found.min_cllr, least, scale="log", nothing_seen=entropy, shift=shift, fixed=fixed
+                "min_cllr", result.min_cllr, least, scale="log", nothing_seen=entropy, shift=shift, fixed=fixed
             )
-            back, available = None if shift is None else -shift, found.information_at[0].available or 0.0
+            back, available = None if shift is None else -shift, result.information_at[0].available or 0.0
             lost_by = partial(best_of, shift=back, fixed=None if fixed is None else -fixed)
             yield lost_by(("available", 0), available, -least, scale="complement")
-            if math.isfinite(found.cllr):
+            if math.isfinite(result.cllr):
                 loss = self._loss(bits, least, back, unbounded)
                 yield loss if fixed is None else replace(loss, fixed=bits - fixed)
         bits = self.prior * self.values[1] / math.log(2)
-        yield make("cross_entropy", found.cross_entropy, bits, scale="log", nothing_seen=unbounded)
-        for k, one in enumerate(found.information_at[1:], 1):
+        yield make("cross_entropy", result.cross_entropy, bits, scale="log", nothing_seen=unbounded)
+        for k, one in enumerate(result.information_at[1:], 1):
             limits = (-math.inf, one.entropy)
             yield make(("information", k), one.delivered, -bits, scale="complement", limits=limits)
-        quadratic = self.nothing(2.0 * found.prior, 2.0)
+        quadratic = self.nothing(2.0 * result.prior, 2.0)
         yield make(
-            "brier", found.brier, self.prior * self.values[2], scale="log", nothing_seen=quadratic, limits=(0.0, 2.0)
+            "brier", result.brier, self.prior * self.values[2], scale="log", nothing_seen=quadratic, limits=(0.0, 2.0)
         )
 
     def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassMetric:
@@ -370,12 +370,12 @@ class ClassMetricCosts:
 
     def rate_metrics(self) -> Iterator[list[ClassMetric]]:
         """Yield the metrics of each class for these masks: error rates, and rates of confusions."""
-        found = self.found
-        confused = found.confusion / found.confusion.sum(axis=1, keepdims=True)
-        names: list[MetricKey] = [("class_error_rates", name) for name in found.classes]
-        yield [self._rate(name, k, float(found.class_error_rates[k])) for k, name in enumerate(names)]
-        for j, taken in enumerate(found.classes[: rows_of_rates(found.n_classes) - 1]):
-            names = [("confusion", true, taken) for true in found.classes]
+        result = self.found
+        confused = result.confusion / result.confusion.sum(axis=1, keepdims=True)
+        names: list[MetricKey] = [("class_error_rates", name) for name in result.classes]
+        yield [self._rate(name, k, float(result.class_error_rates[k])) for k, name in enumerate(names)]
+        for j, taken in enumerate(result.classes[: rows_of_rates(result.n_classes) - 1]):
+            names = [("confusion", true, taken) for true in result.classes]
             yield [self._rate(name, k, float(confused[k, j])) for k, name in enumerate(names)]
 
     def _rate(self, name: MetricKey, k: int, value: float) -> ClassMetric:
@@ -383,15 +383,15 @@ class ClassMetricCosts:
         return ClassMetric(name, value, NO_COSTS, groups, limits=(0.0, 1.0), most=np.ones(1))
 
 
-def are_separated(found: ClassEvaluation) -> bool:
+def are_separated(evaluation: ClassEvaluation) -> bool:
     """Return True if no decision is wrong, or each class has higher detection scores than all other trials."""
-    return found.error_rate == 0.0 or all(one["eer"] <= ROUNDING for one in found.detectors.values())
+    return evaluation.error_rate == 0.0 or all(one["eer"] <= ROUNDING for one in evaluation.detectors.values())
 
 
-def remarks_on_classes(found: ClassEvaluation) -> tuple[str, ...]:
+def remarks_on_classes(evaluation: ClassEvaluation) -> tuple[str, ...]:
     """Return the notes on refused intervals."""
-    separated = [name for name, one in found.detectors.items() if one["eer"] <= ROUNDING]
-    if are_separated(found):
+    separated = [name for name, one in evaluation.detectors.items() if one["eer"] <= ROUNDING]
+    if are_separated(evaluation):
         words = "The classes are perfectly separated: no confidence intervals for means of costs (Cllr, information, "
         return (f"{words}Brier score, calibration loss), because no error shows how much an error costs.",)
     if separated:
@@ -413,11 +413,11 @@ def subset_metrics(at_hand: LoadedTrials) -> Iterator[ClassMetric]:
     The hardest and the easiest subset are selected by their cost. Their intervals are for these subsets, even if new
     units would select others. They are so wide that intervals of all subsets would hold simultaneously.
     """
-    found, trials, p_target = at_hand.found.subsets, at_hand.trials, at_hand.summary.metrics.p_target[0]
-    if found is None or len(found) == 1:
+    result, trials, p_target = at_hand.found.subsets, at_hand.trials, at_hand.summary.metrics.p_target[0]
+    if result is None or len(result) == 1:
         return
-    for word, at in (("hardest", int(np.argmax(found.value))), ("easiest", int(np.argmin(found.value)))):
-        members = list(found.members(at))
+    for word, at in (("hardest", int(np.argmax(result.value))), ("easiest", int(np.argmin(result.value)))):
+        members = list(result.members(at))
         # Return errors in a subset of the classes, as a separate evaluation without trials of other classes
         prior = np.zeros(trials.n_classes)
         prior[members] = 1.0 / len(members)
@@ -425,12 +425,12 @@ def subset_metrics(at_hand: LoadedTrials) -> Iterator[ClassMetric]:
         errors = TargetErrors.of(tables.Detectors.of(trials, prior).llrs, p_target, threshold, None)
         part, groups = np.zeros(at_hand.n_trials), ClassGroups.of(members, trials.n_classes)
         part[np.isin(at_hand.label, members)] = errors.costs
-        make = partial(ClassMetric, n_candidates=len(found), limits=(0.0, 1.0), most=errors.most, are_graded=True)
-        yield make(("subset_c_avg", word), float(found.value[at]), part, groups)
+        make = partial(ClassMetric, n_candidates=len(result), limits=(0.0, 1.0), most=errors.most, are_graded=True)
+        yield make(("subset_c_avg", word), float(result.value[at]), part, groups)
     rows = [trials.rows(k) for k in range(trials.n_classes)]
     groups, most = ClassGroups.apart(trials.n_classes), np.full(trials.n_classes, 1.0 / trials.n_classes)
     costs = mean_costs_of_trials(trials.loglik, rows, float(np.exp(logit(p_target))))
-    for (size, mean), of_size in zip(found.mean_by_size.items(), costs, strict=True):
+    for (size, mean), of_size in zip(result.mean_by_size.items(), costs, strict=True):
         make = partial(ClassMetric, limits=(0.0, 1.0), most=most, are_graded=True)
         yield make(("subset_mean_by_size", str(size)), mean, of_size, groups)
 
@@ -521,19 +521,22 @@ class CollectedMetrics:
         self,
         units: TrialUnits,
         summary: ClassSummary,
-        found: ClassEvaluation,
+        evaluation: ClassEvaluation,
         rates: Mapping[MetricKey, tuple[FloatArray, RateSum]],
-        asked: Resampling,
+        resampling: Resampling,
         bootstrap_of: Callable[[CollectedMetrics, Resampling], Bootstrap | None],
     ) -> Uncertainty:
         """Return the uncertainty of an evaluation; ``rates`` are from the curves of detectors."""
-        bootstrap = bootstrap_of(self, asked)
-        curve = self._curve(summary, found) if self.places else {}
+        bootstrap = bootstrap_of(self, resampling)
+        curve = self._curve(summary, evaluation) if self.places else {}
         error_rates = {**curve.pop("error_rates", {}), **rates}
-        known, remarks = self.known(units, found.classes, asked.level, bootstrap), remarks_on_classes(found)
+        known, remarks = (
+            self.known(units, evaluation.classes, resampling.level, bootstrap),
+            remarks_on_classes(evaluation),
+        )
         return replace(known, error_rates=error_rates, remarks=remarks, **curve)
 
-    def _curve(self, summary: ClassSummary, found: ClassEvaluation) -> dict[str, Any]:
+    def _curve(self, summary: ClassSummary, evaluation: ClassEvaluation) -> dict[str, Any]:
         """Return standard errors, error rates and influences of C_avg over the priors of its curve."""
         axis, design, groups = axis_of(summary), self.design.clusters, ClassGroups.apart(self.design.n_classes)
         names = ("total", "fourth", "by_group", "means", "alone")
@@ -549,7 +552,7 @@ class CollectedMetrics:
             unseen = np.zeros((2, len(axis), 2))  # of the class with which the curve would move most
             at_ends = rate <= ROUNDING, rate >= 1.0 - ROUNDING
             unseen[:, :, 0] = [np.max(np.where(end, heavy, 0.0), axis=0) for end in at_ends]
-            values, influences = np.asarray(found.curves.c_avg[::STEP]), np.stack(self.on_curve)
+            values, influences = np.asarray(evaluation.curves.c_avg[::STEP]), np.stack(self.on_curve)
             known["curve_influences"] = {"c_avg": CurveInfluences(axis, values, influences, unseen, (few, few))}
         return known
 

@@ -124,14 +124,14 @@ class OneDetector:
 
     def of_trials(self, costs: FloatArray, place: IntArray) -> FloatArray:
         """Return the contribution of each trial to the mean of its class, from costs (2, n_places) and places."""
-        found: FloatArray = costs[1][place] * self.share
-        found[self.own] = costs[0][place[self.own]]
-        return found
+        values: FloatArray = costs[1][place] * self.share
+        values[self.own] = costs[0][place[self.own]]
+        return values
 
     def cllr(self) -> FloatArray:
         """Return the contribution of each trial to Cllr."""
-        found: FloatArray = softplus(np.where(self.is_target, -self.llr, self.llr)) * self.share / (2.0 * math.log(2))
-        return found
+        values: FloatArray = softplus(np.where(self.is_target, -self.llr, self.llr)) * self.share / (2.0 * math.log(2))
+        return values
 
     def cost(self, at: int) -> FloatArray:
         """Return the contribution of each trial to the detection cost at the Bayes threshold of one of the priors."""
@@ -225,9 +225,9 @@ class DetectorBands:
         """Add trials to the shares of a detector, by actual and by minimum errors."""
         actual = np.searchsorted(self.thresholds, one.llr, side="right")
         least = np.searchsorted(one.best.rejected(-self.thresholds), one.block, side="right")
-        for table, found in below.counted(own, one.share, [actual, least]):
+        for table, result in below.counted(own, one.share, [actual, least]):
             with lock:
-                np.add(table, found, out=table)
+                np.add(table, result, out=table)
 
     def add(self, target: int, below: SharesBelow) -> None:
         """Add a detector after all of its trials were counted."""
@@ -329,7 +329,7 @@ class DetectorInfluences:
         act, (eer, min_cllr, cost) = one.cllr(), least[:3]
         best: list[FloatArray | None] = [None if self.left_out is None else one for one, _ in fixed]
         make = partial(ClassMetric, "", 0.0, groups=groups)
-        found = {
+        entries = {
             "eer": make(eer[0], scale="logit", limits=(0.0, 0.5), shift=eer[1], most=crossing, fixed=best[0]),
             "cost": make(one.cost(0), limits=(0.0, 1.0), most=weights),
             "min_cost": make(cost[0], limits=(0.0, default), shift=cost[1], most=weights, fixed=best[2]),
@@ -340,7 +340,7 @@ class DetectorInfluences:
         }
         if math.isfinite(values["cllr"]):
             back, lost = None if min_cllr[1] is None else -min_cllr[1], None if best[1] is None else act - best[1]
-            found["calibration_loss"] = make(
+            entries["calibration_loss"] = make(
                 act - min_cllr[0],
                 scale="identity",
                 nothing_seen=unbounded,
@@ -349,7 +349,7 @@ class DetectorInfluences:
                 is_refused=is_lost,
                 is_minimum=True,
             )
-        return [replace(metric, name=("detectors", name, what), value=values[what]) for what, metric in found.items()]
+        return [replace(metric, name=("detectors", name, what), value=values[what]) for what, metric in entries.items()]
 
     def points(self) -> Iterator[ClassMetric]:
         """Yield average costs at each prior of a target and their means, after all detectors."""
@@ -416,14 +416,14 @@ def _pair_costs(leads: ByClass, k: int, j: int, pav: Pav) -> FloatArray:
 
 def pair_metrics(
     classes: Sequence[str],
-    found: PairwiseAnalysis,
+    analysis: PairwiseAnalysis,
     seen: IntArray,
     i: int,
     others: IntArray,
     shifts: FloatArray | None = None,
 ) -> Iterator[ClassMetric]:
     """Yield metrics of a class with each of some others."""
-    values = {what: getattr(found, what) for what in PAIR_METRICS}
+    values = {what: getattr(analysis, what) for what in PAIR_METRICS}
     for at, j in enumerate(others.tolist()):
         groups = ClassGroups.of([i, j], len(classes))
         few = int(min(seen[i], seen[j]))

@@ -31,10 +31,10 @@ from deciban.multiclass.tables import Grouping, ScoredClasses, mixed
 from deciban.types import Additive, CountArray, FloatArray, IntArray, Names, Raw, Units, Weights
 
 
-def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
+def class_notes(evaluation: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
     """Return the notes for one system, the most serious first."""
-    says_nothing, has_more_errors = checks.alike is not None, found.error_rate > found.default_error_rate
-    notes, no_logliks = list[str](), _no_log_likelihoods(found, checks)
+    says_nothing, has_more_errors = checks.alike is not None, evaluation.error_rate > evaluation.default_error_rate
+    notes, no_logliks = list[str](), _no_log_likelihoods(evaluation, checks)
     if says_nothing:
         notes.append(
             "The scores carry no information: up to a constant per trial, all trials have the same scores. Check the "
@@ -45,39 +45,39 @@ def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
             "More errors than with the prior alone: check that columns have the order of the classes, and that larger "
             "scores favour the class."
         )
-    notes += [*no_logliks, *_infinite(found, checks)]
+    notes += [*no_logliks, *_infinite(evaluation, checks)]
     if not no_logliks:
-        notes += _badly_calibrated(found)
+        notes += _badly_calibrated(evaluation)
     if checks.are_log_posteriors:
         words = "These scores look like log posteriors. They are log-likelihoods only if their prior was flat;"
         notes.append(f"{words} otherwise give the prior ({option(posterior_prior=...)}).")
-    if math.isnan(found.min_cllr):
+    if math.isnan(evaluation.min_cllr):
         notes.append("min Cllr and calibration loss are unknown: they need all trials at once, not merged summaries.")
-    return (*notes, *_few(found))
+    return (*notes, *_few(evaluation))
 
 
-def _no_log_likelihoods(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
+def _no_log_likelihoods(evaluation: ClassEvaluation, checks: ScoreChecks) -> list[str]:
     """Return notes on scores that are not log-likelihoods: probabilities, or scores of another scale."""
     if checks.are_probabilities:
         detection = [f"EER, minDCF and AUC of these two classes: {option(kind='two-class')}."]
-        return [Note(posteriors_note(), "no-llrs"), *(detection if found.n_classes == 2 else ())]
-    analysis, n_least = found.calibration, found.counts.min().item()
-    if not (math.isfinite(analysis.total) and math.isfinite(analysis.minimum)) or found.n_infinite:
+        return [Note(posteriors_note(), "no-llrs"), *(detection if evaluation.n_classes == 2 else ())]
+    analysis, n_least = evaluation.calibration, evaluation.counts.min().item()
+    if not (math.isfinite(analysis.total) and math.isfinite(analysis.minimum)) or evaluation.n_infinite:
         return []
-    if not far_off(analysis.total, analysis.minimum, analysis.reference, n_least, found.n_classes):
+    if not far_off(analysis.total, analysis.minimum, analysis.reference, n_least, evaluation.n_classes):
         return []
     why = beyond(analysis.scale)
     return [no_log_likelihoods("log-likelihoods", why)] if why else []
 
 
-def _badly_calibrated(found: ClassEvaluation) -> list[str]:
+def _badly_calibrated(evaluation: ClassEvaluation) -> list[str]:
     notes = []
-    if math.isfinite(found.cllr) and found.cllr > WORSE_THAN_NONE * found.reference:
+    if math.isfinite(evaluation.cllr) and evaluation.cllr > WORSE_THAN_NONE * evaluation.reference:
         notes.append(
-            f"Cllr is above {found.reference:.4g} bits, the Cllr of scores without information: posteriors from these "
-            "scores mislead."
+            f"Cllr is above {evaluation.reference:.4g} bits, the Cllr of scores without information: posteriors from "
+            "these scores mislead."
         )
-    bad = [point for point in found.points if point.normalized > WORSE_THAN_NONE]
+    bad = [point for point in evaluation.points if point.normalized > WORSE_THAN_NONE]
     if bad:
         costs = ", ".join(
             f"{point.p_target:g} (C_avg {point.c_avg:.4g}, {point.default_cost:.4g} without scores)" for point in bad
@@ -86,29 +86,29 @@ def _badly_calibrated(found: ClassEvaluation) -> list[str]:
     return notes
 
 
-def _infinite(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
+def _infinite(evaluation: ClassEvaluation, checks: ScoreChecks) -> list[str]:
     """Return the note on infinite scores, with the trials in which they are wrong."""
     if checks.n_wrong:
         words = f"Cllr is infinite: infinite scores rule out the true class of {counted(checks.n_wrong, 'segment')}"
         if checks.first_wrong is not None:
             at, k = checks.first_wrong
-            words = f"{words}, the first at index {at} (class {found.classes[k]!r})"
+            words = f"{words}, the first at index {at} (class {evaluation.classes[k]!r})"
         return [f"{words}. If they come from probabilities of exactly 0, use logits, or probabilities in more digits."]
-    if math.isinf(found.cllr):
+    if math.isinf(evaluation.cllr):
         return ["Cllr is infinite: a true class is so far behind another that the cost does not fit a float."]
-    if found.n_infinite:
-        have = "has" if found.n_infinite == 1 else "have"
-        return [f"{counted(found.n_infinite, 'trial')} {have} infinite scores; none excludes its true class."]
+    if evaluation.n_infinite:
+        have = "has" if evaluation.n_infinite == 1 else "have"
+        return [f"{counted(evaluation.n_infinite, 'trial')} {have} infinite scores; none excludes its true class."]
     return []
 
 
-def _few(found: ClassEvaluation) -> list[str]:
+def _few(evaluation: ClassEvaluation) -> list[str]:
     notes = []
-    scarce = [name for name, n in zip(found.classes, found.counts.tolist(), strict=True) if n < FEW_ERRORS]
+    scarce = [name for name, n in zip(evaluation.classes, evaluation.counts.tolist(), strict=True) if n < FEW_ERRORS]
     if scarce:
         words = f"Fewer than {FEW_ERRORS} trials of {some_of(scarce)}"
         notes.append(f"{words}: metrics of such classes are rough, but have full weight.")
-    n_errors = float(found.confusion.sum() - np.trace(found.confusion))
+    n_errors = float(evaluation.confusion.sum() - np.trace(evaluation.confusion))
     if n_errors < FEW_ERRORS:
         words = f"Rule of {FEW_ERRORS}: only {n_errors:g} errors in total, so the error rate is rough."
         notes.append(Note(words, "few-errors"))
@@ -201,10 +201,10 @@ class GroupedProblem:
         words = "; ".join(f"{title} = {', '.join(some)}" for title, some in zip(titles, called, strict=True))
         note = f"Groups of classes: {words}. Within a group, classes are weighted by the prior, not by their segments."
         counts = np.array([totals.totals[some].sum() for some in grouping.members])
-        asked = metrics.of_groups(grouping.prior_of_groups)
-        return cls(grouping, titles, asked, counts, has_weights, uneven, note)
+        request = metrics.of_groups(grouping.prior_of_groups)
+        return cls(grouping, titles, request, counts, has_weights, uneven, note)
 
-    def finished(self, found: ClassEvaluation, checks: ScoreChecks, counted: CountArray) -> ClassEvaluation:
+    def finished(self, evaluation: ClassEvaluation, checks: ScoreChecks, counted: CountArray) -> ClassEvaluation:
         """Return the evaluation with counts and confusions from the original weights of the trials.
 
         The weights of the groups also balance the classes of a group. Without anything to balance, confusions are whole
@@ -212,7 +212,7 @@ class GroupedProblem:
 
         Parameters
         ----------
-        found : ClassEvaluation
+        evaluation : ClassEvaluation
             Evaluation of the groups.
         checks : ScoreChecks
         counted : (n_groups, n_groups) array
@@ -220,12 +220,12 @@ class GroupedProblem:
         """
         is_even = np.array([_are_alike(self.grouping.weight[some]) for some in self.grouping.members])
         if not is_even.all():
-            shares = found.confusion / found.confusion.sum(axis=1, keepdims=True)
+            shares = evaluation.confusion / evaluation.confusion.sum(axis=1, keepdims=True)
             counted = np.where(is_even[:, None], counted, shares * self.counts[:, None])
-        found = replace(found, counts=self.counts, confusion=counted, decided=None)
+        evaluation = replace(evaluation, counts=self.counts, confusion=counted, decided=None)
         if self.uneven and self.metrics.p_out_of_set is None:
-            found = replace(found, no_subsets=self.uneven)
-        return replace(found, notes=(self.note, *class_notes(found, checks)))
+            evaluation = replace(evaluation, no_subsets=self.uneven)
+        return replace(evaluation, notes=(self.note, *class_notes(evaluation, checks)))
 
 
 def _are_alike(values: FloatArray) -> bool:
@@ -347,10 +347,10 @@ def evaluate_trials(
     trials: ScoredClasses, metrics: ClassMetrics, *, name: str, resampling: Resampling | None = None
 ) -> ClassEvaluation:
     """Evaluate checked trials by class, or by the requested groups; see `evaluate_classes`."""
-    asked = resampling or Resampling()
+    request = resampling or Resampling()
     if metrics.groups is not None:
         names = trials.classes or tuple(map(str, range(trials.n_classes)))
-        units = asked.units
+        units = request.units
         if units is not None:  # each class has a separate mean in its group
             trials, units, _ = _ordered(trials, units, trials.label)
         trials.require(None if metrics.prior is None else prior_of(metrics.prior, names) > 0)
@@ -365,15 +365,15 @@ def evaluate_trials(
         summary = ClassSummary.of(grouped, problem.metrics, whole=True, **of_trials)  # type: ignore[arg-type]
         own = None if trials.weights is None else trials.weights[kept]
         counted = confusion_of(ScoredClasses(part.loglik, part.label, own, None), part.prior)
-        found = class_evaluation_of(summary, name=name, resampling=asked)
-        return problem.finished(found, summary.checks, counted)
+        result = class_evaluation_of(summary, name=name, resampling=request)
+        return problem.finished(result, summary.checks, counted)
     trials.require()
-    units, stratum = asked.units, None
-    if asked.strata is not None:
-        stratum = trials.label * (int(asked.strata.max(initial=0)) + 1) + asked.strata
+    units, stratum = request.units, None
+    if request.strata is not None:
+        stratum = trials.label * (int(request.strata.max(initial=0)) + 1) + request.strata
         trials, units, stratum = _ordered(trials, units, stratum)
     summary = ClassSummary.of(trials, metrics, whole=True, units=units, stratum=stratum)
-    return class_evaluation_of(summary, name=name, resampling=asked)
+    return class_evaluation_of(summary, name=name, resampling=request)
 
 
 def _ordered(
@@ -381,8 +381,8 @@ def _ordered(
 ) -> tuple[ScoredClasses, TrialUnits | None, IntArray]:
     """Return trials sorted by stratum, with their units and strata."""
     order = np.argsort(stratum, kind="stable")
-    found = replace(trials, loglik=trials.loglik[order], label=trials.label[order], weights=trials.weights_of(order))
-    return found, None if units is None else units.take(order), stratum[order]
+    result = replace(trials, loglik=trials.loglik[order], label=trials.label[order], weights=trials.weights_of(order))
+    return result, None if units is None else units.take(order), stratum[order]
 
 
 def class_evaluation_of(
@@ -475,7 +475,7 @@ def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:
 
 
 def evaluate_groups(
-    loglik: ArrayLike, label: ArrayLike, groups: Groups, *, classes: Sequence[str], **asked: Raw
+    loglik: ArrayLike, label: ArrayLike, groups: Groups, *, classes: Sequence[str], **request: Raw
 ) -> ClassEvaluation:
     """Evaluate how well the scores of classes distinguish groups of classes (paper 001 section 2.2).
 
@@ -513,4 +513,4 @@ def evaluate_groups(
     >>> found.classes, found.counts, round(found.cllr, 3)
     (('land', 'sea'), array([2, 2]), 0.551)
     """
-    return evaluate_classes(loglik, label, groups=groups, classes=classes, **asked)
+    return evaluate_classes(loglik, label, groups=groups, classes=classes, **request)

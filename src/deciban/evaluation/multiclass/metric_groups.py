@@ -26,6 +26,7 @@ from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.trust_region import Minimum, minimize
 from deciban.evaluation.bands import Bands
+from deciban.evaluation.multiclass import detector_costs
 from deciban.evaluation.multiclass.class_metrics import (
     ALL,
     CURVE,
@@ -45,21 +46,6 @@ from deciban.evaluation.multiclass.class_metrics import (
     is_known,
     keeps_curve,
     subset_metrics,
-)
-from deciban.evaluation.multiclass.detector_costs import (
-    DETECTOR_METRICS,
-    PAIR_METRICS,
-    POINT_METRICS,
-    BestOfDetector,
-    DetectorBands,
-    DetectorInfluences,
-    Held,
-    OneDetector,
-    detector_groups,
-    effective_of,
-    pair_metrics,
-    pair_parts,
-    shifts_of_pairs,
 )
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems
@@ -103,11 +89,11 @@ class CostedMetrics:
     parts: list[CostPart]
     n_rows: int
     held_out: FloatArray | None = None
-    detector: OneDetector | None = None
+    detector: detector_costs.OneDetector | None = None
 
     @classmethod
     def of(
-        cls, group: MetricGroup, metrics: Iterable[ClassMetric], detector: OneDetector | None = None
+        cls, group: MetricGroup, metrics: Iterable[ClassMetric], detector: detector_costs.OneDetector | None = None
     ) -> CostedMetrics:
         """Create from metrics with costs, without metrics that are not finite."""
         some = [one for one in metrics if is_known(one)]
@@ -127,10 +113,10 @@ class CostedMetrics:
     def sums(self, block: CostBlock, design: UnitDesign, costs: FloatArray | None = None) -> CostSums:
         """Add up costs over all trials; by default, the costs of the metrics."""
         parts = self.parts if costs is None else [_part(costs)]
-        found = CostSums.empty(centre_of(parts, block, (self.n_rows, len(design.home))), design)
+        result = CostSums.empty(centre_of(parts, block, (self.n_rows, len(design.home))), design)
         for part in parts:
-            found.add(part, block)
-        return found
+            result.add(part, block)
+        return result
 
 
 def _part(costs: FloatArray) -> CostPart:
@@ -161,9 +147,9 @@ class MetricGroups:
     summary: ClassSummary
     found: ClassEvaluation
     design: UnitDesign
-    bests: tuple[tuple[BestOfDetector, ...], ...]
+    bests: tuple[tuple[detector_costs.BestOfDetector, ...], ...]
     pavs: Mapping[tuple[int, int], Pav]
-    bands: DetectorBands
+    bands: detector_costs.DetectorBands
     left_out: LeftOut | None = None
     without: CalibratedWithout | None = None
 
@@ -171,7 +157,7 @@ class MetricGroups:
     def of(
         cls,
         summary: ClassSummary,
-        found: ClassEvaluation,
+        evaluation: ClassEvaluation,
         design: UnitDesign,
         units: TrialUnits,
         detectors: Callable[[int], Iterable[SortedScores]],
@@ -184,14 +170,18 @@ class MetricGroups:
         n_targets = len(summary.classes) - (metrics.p_out_of_set is not None)
         bests = tuple(
             tuple(
-                BestOfDetector.of(one, places[at], effective_of(design.clusters, detector_groups(prior, target)))
+                detector_costs.BestOfDetector.of(
+                    one,
+                    places[at],
+                    detector_costs.effective_of(design.clusters, detector_costs.detector_groups(prior, target)),
+                )
                 for target, one in zip(range(n_targets), detectors(at), strict=False)
             )
             for at, prior in enumerate(rivals)
         )
-        bands = DetectorBands(found, GroupedUnits.of(design, units, Bands.MOST_UNITS), rivals[0])
+        bands = detector_costs.DetectorBands(evaluation, GroupedUnits.of(design, units, Bands.MOST_UNITS), rivals[0])
         bare = replace(summary, problems=LazyProblems.empty(summary.classes), accepted=None, whole=None)
-        return cls(bare, found, design, bests, pavs, bands)
+        return cls(bare, evaluation, design, bests, pavs, bands)
 
     @property
     def names(self) -> list[MetricGroup]:
@@ -210,7 +200,7 @@ class MetricGroups:
         costs = ClassMetricCosts(at_hand, clusters, self.without)
         if (CURVE, 0) in names:
             yield from CostedMetrics.in_turn((CURVE, 0), curve_metrics(at_hand), at_once)
-        detectors = DetectorInfluences(at_hand, clusters, self.bests, self.bands, self.left_out)
+        detectors = detector_costs.DetectorInfluences(at_hand, clusters, self.bests, self.bands, self.left_out)
         targets = {at for what, at in names if what == DETECTOR}
         for one, metrics in detectors.of(targets, averages=(ALL, 0) in names):
             yield CostedMetrics.of((DETECTOR, one.target), metrics, one)
@@ -230,7 +220,7 @@ class MetricGroups:
 
     def _pairs(self, i: int, pairs: Pairs) -> Iterator[CostedMetrics]:
         """Yield metrics of a class with those before it."""
-        found, n, at_once = not_none(self.found.pairwise, "pairwise"), len(PAIR_METRICS), i
+        result, n, at_once = not_none(self.found.pairwise, "pairwise"), len(detector_costs.PAIR_METRICS), i
         if self.design.weights.by_unit is not None:
             at_once = max(_PAIR_SUMS // (n * self.design.n_pairs), 1)
         for first in range(0, i, at_once):
@@ -239,19 +229,23 @@ class MetricGroups:
             pavs = {pair: self.pavs[pair] if self.pavs else scores_of(pairs.sides(*pair)).pav for pair in names}
             shifts = None
             if self.left_out is not None:
-                shifts = shifts_of_pairs(pairs, self.left_out, found.min_cllr[i, others], i, others)
-            metrics = pair_metrics(self.summary.classes, found, self.design.clusters.effective, i, others, shifts)
-            parts = list(pair_parts(pairs.leads, pavs, {pair: n * k for k, pair in enumerate(names)}))
+                shifts = detector_costs.shifts_of_pairs(pairs, self.left_out, result.min_cllr[i, others], i, others)
+            metrics = detector_costs.pair_metrics(
+                self.summary.classes, result, self.design.clusters.effective, i, others, shifts
+            )
+            parts = list(detector_costs.pair_parts(pairs.leads, pavs, {pair: n * k for k, pair in enumerate(names)}))
             yield CostedMetrics((PAIRS, i), list(metrics), parts, n * len(others))
 
     def kept(self, n_units: int, keep: bool | None) -> set[str]:  # noqa: FBT001  # as Resampling has it
         """Return the kinds of groups whose influences of units are kept."""
         n_of_all = (
-            16 + 6 * len(self.found.requested.classifier) + (len(self.found.points) + 1) * len(POINT_METRICS)
+            16
+            + 6 * len(self.found.requested.classifier)
+            + (len(self.found.points) + 1) * len(detector_costs.POINT_METRICS)
         )  # upper bound of metrics of all classes
-        numbers = {ALL: n_of_all, DETECTOR: n_of_all + len(self.bests[0]) * len(DETECTOR_METRICS)}
-        found = {what for what, n in numbers.items() if (n * n_units <= MOST_KEPT if keep is None else keep)}
-        return found | ({CURVE} if keeps_curve(n_units, len(axis_of(self.summary)), keep) else set())
+        numbers = {ALL: n_of_all, DETECTOR: n_of_all + len(self.bests[0]) * len(detector_costs.DETECTOR_METRICS)}
+        items = {what for what, n in numbers.items() if (n * n_units <= MOST_KEPT if keep is None else keep)}
+        return items | ({CURVE} if keeps_curve(n_units, len(axis_of(self.summary)), keep) else set())
 
 
 _PRECISE = 1e-6
@@ -268,9 +262,9 @@ def calibrated_without(at_hand: LoadedTrials, left_out: LeftOut) -> CalibratedWi
     left_out : LeftOut
         Groups of units.
     """
-    found, trials, order = at_hand.found, at_hand.trials, at_hand.order
-    calibration, n = found.calibration, found.n_classes
-    if not math.isfinite(found.min_cllr) or calibration.scale <= 0.0 or found.n_infinite:
+    result, trials, order = at_hand.found, at_hand.trials, at_hand.order
+    calibration, n = result.calibration, result.n_classes
+    if not math.isfinite(result.min_cllr) or calibration.scale <= 0.0 or result.n_infinite:
         return None
     fixed, basis = np.append(calibration.scale, calibration.offset), np.zeros((n + 1, n))
     basis[0, 0], basis[1:, 1:] = calibration.scale, helmert(n).T
@@ -292,7 +286,7 @@ def calibrated_without(at_hand: LoadedTrials, left_out: LeftOut) -> CalibratedWi
             some = replace(trials, loglik=trials.loglik[order[own]], label=trials.label[order[own]], weights=None)
             found_costs = calibrated_surprises(some, float(scale), np.array(offsets))
             costs[own] += found_costs / len(left_out.sides)
-    return CalibratedWithout(max((len(parts) - 1) * (found.min_cllr - float(np.mean(parts))), 0.0), costs)
+    return CalibratedWithout(max((len(parts) - 1) * (result.min_cllr - float(np.mean(parts))), 0.0), costs)
 
 
 def _objective(
@@ -346,10 +340,10 @@ class EqualWeightSets:
     def weights(self, seed: int, numbers: range) -> FloatArray:
         """Return the weight of each set in replicates, (n_sets, n_replicates); a unit on both sides counts once."""
         drawn = poisson_weights(self.keys, seed, np.array(numbers))
-        found = drawn[self.codes[0]].astype(np.float64)
+        values = drawn[self.codes[0]].astype(np.float64)
         for other in self.codes[1:]:
-            found *= np.where((other == self.codes[0])[:, None], np.uint8(1), drawn[other])
-        return found
+            values *= np.where((other == self.codes[0])[:, None], np.uint8(1), drawn[other])
+        return values
 
     def runs(self) -> Iterator[tuple[int, slice]]:
         """Yield strata, with the range of their sets."""
@@ -391,7 +385,7 @@ class Replicates:
         self.sums += other.sums
         return self
 
-    def add(self, block: CostBlock, costed: Iterable[CostedMetrics], lock: Held) -> None:
+    def add(self, block: CostBlock, costed: Iterable[CostedMetrics], lock: detector_costs.Held) -> None:
         """Add the trials of a batch, with the metrics that have replicates."""
         alike = EqualWeightSets.of(block.stratum, not_none(block.units, "units"))
         rows = [np.array([len(self.sums) - 1])]
@@ -404,9 +398,9 @@ class Replicates:
 
         def multiply(times: FloatArray, columns: slice) -> None:
             for stratum, own in alike.runs():
-                found = costs[own].T @ times[own]
+                result = costs[own].T @ times[own]
                 with lock:
-                    self.sums[row, stratum, columns] += found
+                    self.sums[row, stratum, columns] += result
 
         multiply(np.ones((len(alike.stratum), 1)), slice(0, 1))
         step = max(_WEIGHTS // len(alike.stratum), 1)
@@ -428,7 +422,7 @@ Draw: TypeAlias = Callable[[Mapping[MetricGroup, Sequence[MetricKey]], range], R
 """Function that adds up some metrics in some replicates over all trials."""
 
 
-def bootstrap_of(memory: float, draw: Draw, gathered: CollectedMetrics, asked: Resampling) -> Bootstrap | None:
+def bootstrap_of(memory: float, draw: Draw, gathered: CollectedMetrics, resampling: Resampling) -> Bootstrap | None:
     """Draw replicates of sums of class means, by the best decisions for all trials; None without a bootstrap.
 
     Parameters
@@ -438,28 +432,28 @@ def bootstrap_of(memory: float, draw: Draw, gathered: CollectedMetrics, asked: R
     draw : Draw
     gathered : CollectedMetrics
         All metrics.
-    asked : Resampling
+    resampling : Resampling
     """
-    if not asked.bootstrap:
+    if not resampling.bootstrap:
         return None
     names = {one: some for one, some in gathered.names.items() if one[0] in DRAWN}
     of_metric, most = Cost.CLASS_REPLICATE * len(gathered.design.home), max(map(len, names.values())) + 1
     at_once = BLOCK * rows_that_fit(memory, of_metric * most * BLOCK)
-    found, has_all = defaultdict[MetricKey, list[FloatArray]](list), list[BoolArray]()
-    for first in range(0, asked.bootstrap, at_once):
-        numbers = range(first, min(first + at_once, asked.bootstrap))
+    result, has_all = defaultdict[MetricKey, list[FloatArray]](list), list[BoolArray]()
+    for first in range(0, resampling.bootstrap, at_once):
+        numbers = range(first, min(first + at_once, resampling.bootstrap))
         room = rows_that_fit(memory, of_metric * (1 + len(numbers)))
         for some in together({one: len(own) for one, own in names.items()}, room):
             drawn, has = draw({one: names[one] for one in some}, numbers).drawn(gathered.design)
             for name, values in drawn.items():
-                found[name].append(values)
+                result[name].append(values)
         has_all.append(has)
     whole: dict[MetricKey, tuple[FloatArray, float]] = {}
-    for name, parts in found.items():
+    for name, parts in result.items():
         if name in gathered.estimates:
             one = np.concatenate([own[1:] for own in parts])
             whole[name] = (np.zeros(len(one)), 0.0) if name in gathered.still else (one, float(parts[0][0]))
-    return Bootstrap.of(whole, np.concatenate(has_all), gathered.estimates, asked)
+    return Bootstrap.of(whole, np.concatenate(has_all), gathered.estimates, resampling)
 
 
 def together(sizes: Mapping[MetricGroup, float], room: float) -> Iterator[list[MetricGroup]]:
@@ -490,31 +484,33 @@ def drawn_at_hand(
     numbers: range,
 ) -> Replicates:
     """Return replicates of trials in memory: a `Draw` after the first four arguments are bound."""
-    found = Replicates(names, n_strata, seed, numbers)
-    found.add(block, costed(names), nullcontext())
-    return found
+    replicates = Replicates(names, n_strata, seed, numbers)
+    replicates.add(block, costed(names), nullcontext())
+    return replicates
 
 
-def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampling: Resampling) -> Uncertainty | None:
+def class_uncertainty_of(
+    summary: ClassSummary, evaluation: ClassEvaluation, resampling: Resampling
+) -> Uncertainty | None:
     """Return the uncertainty of a multiclass evaluation; None if no class has two units, or units are unknown.
 
     Parameters
     ----------
     summary : ClassSummary
         Summary of trials in memory.
-    found : ClassEvaluation
+    evaluation : ClassEvaluation
         Evaluation of this summary.
     resampling : Resampling
     """
     trials, units = summary.in_turn.trials, summary.in_turn.units
     if units is None:
         return None
-    at_hand = LoadedTrials(summary, found, trials, units, summary.in_turn.stratum)
+    at_hand = LoadedTrials(summary, evaluation, trials, units, summary.in_turn.stratum)
     means = ClassMeans.of(at_hand.label, at_hand.block.stratum, at_hand.block.weights, units.take(at_hand.order))
     design, block = means.design, means.block
     if design.n_units < 2:
         return None
-    metric_groups = MetricGroups.of(summary, found, design, units, at_hand.detectors, {})
+    metric_groups = MetricGroups.of(summary, evaluation, design, units, at_hand.detectors, {})
     if resampling.optimism:  # off by default, because it takes longer than the rest
         left_out = LeftOut(means, N_GROUPS)
         if left_out.is_possible:
@@ -522,10 +518,10 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
             metric_groups = replace(metric_groups, left_out=left_out, without=without)
     gathered, bands = CollectedMetrics(design, metric_groups.kept(units.n_units, resampling.keep)), metric_groups.bands
     shares, no_lock = bands.units.shares(block), nullcontext()
-    kept = list[CostedMetrics]()
+    metrics = list[CostedMetrics]()
     for one in metric_groups.costed(metric_groups.names, at_hand):
         if resampling.bootstrap and one.group[0] in DRAWN and at_hand.n_trials <= _KEPT:
-            kept.append(one)
+            metrics.append(one)
         held_out = None if one.held_out is None else one.sums(block, design, one.held_out)
         gathered.add(one.group, one.metrics, one.sums(block, design), held_out)
         if one.detector is not None:
@@ -534,7 +530,9 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
             bands.add(one.detector.target, below)
 
     def costed(names: Collection[MetricGroup]) -> Iterable[CostedMetrics]:
-        return [one for one in kept if one.group in names] or metric_groups.costed(names, at_hand)
+        return [one for one in metrics if one.group in names] or metric_groups.costed(names, at_hand)
 
     draw = partial(drawn_at_hand, block, costed, len(design.home), resampling.seed)
-    return gathered.uncertainty(units, summary, found, bands.rates, resampling, partial(bootstrap_of, MEMORY, draw))
+    return gathered.uncertainty(
+        units, summary, evaluation, bands.rates, resampling, partial(bootstrap_of, MEMORY, draw)
+    )

@@ -170,12 +170,12 @@ class ClassMetrics(ByValue):
         share = self.out_of_set(n_classes)
         if share is None:
             return (np.full(n_classes, 1.0 / n_classes),)
-        found = []
+        items = []
         for p_target in self.p_target:
             prior = np.full(n_classes, (1.0 - p_target - share) / (n_classes - 2))
             prior[-1] = share
-            found.append(np.asarray(prior / prior.sum()))
-        return tuple(found)
+            items.append(np.asarray(prior / prior.sum()))
+        return tuple(items)
 
     def why_no_subsets(self, n_classes: int, uneven: str = "") -> str:
         """Return the reason for missing costs of subsets; empty if there are costs.
@@ -242,10 +242,10 @@ class ClassMetrics(ByValue):
 
 def _points(p_target: float | Sequence[float]) -> tuple[float, ...]:
     """Return the distinct priors of a target."""
-    given = np.atleast_1d(_validate.finite(p_target, "p_target"))
-    if given.ndim > 1:
-        raise InputError(f"p_target: expected a prior of a target or a list of them, got shape {given.shape}.")
-    points = tuple(dict.fromkeys(given.tolist()))
+    value = np.atleast_1d(_validate.finite(p_target, "p_target"))
+    if value.ndim > 1:
+        raise InputError(f"p_target: expected a prior of a target or a list of them, got shape {value.shape}.")
+    points = tuple(dict.fromkeys(value.tolist()))
     if not points:
         raise InputError("p_target: none given. Name at least one prior of a target, such as 0.5.")
     for point in points:
@@ -257,10 +257,10 @@ def _listed(prior: Prior | ArrayLike | None) -> Any:
     """Return a prior of classes as an immutable object; it is validated later, with the classes."""
     if prior is None or isinstance(prior, str | Mapping):
         return _frozen(prior)
-    given = _validate.finite(prior, "prior")
-    if given.ndim != 1:
-        raise InputError(f"prior: shape {given.shape}. Give one probability per class, in a list or by name.")
-    return tuple(given.tolist())
+    value = _validate.finite(prior, "prior")
+    if value.ndim != 1:
+        raise InputError(f"prior: shape {value.shape}. Give one probability per class, in a list or by name.")
+    return tuple(value.tolist())
 
 
 def _frozen(value: object) -> Any:
@@ -503,9 +503,9 @@ class DecidedAt(ByValue):
 
     def prior_at(self, k: int, p: float) -> FloatArray:
         """Return the prior of all classes if class ``k`` has prior ``p``."""
-        found = self.prior * ((1.0 - p) / (1.0 - self.prior[k]))
-        found[k] = p
-        return np.asarray(found)
+        result = self.prior * ((1.0 - p) / (1.0 - self.prior[k]))
+        result[k] = p
+        return np.asarray(result)
 
     def confusion(self, k: int, p: float) -> CountArray:
         """Return the trials of each class (rows) by decision (columns).
@@ -519,9 +519,9 @@ class DecidedAt(ByValue):
         """
         at = int(np.searchsorted(PRIORS, p))
         before, after = self.counts[k, : at + 1], self.counts[k, at + 1 :]
-        found = after.sum(axis=0, dtype=_total(self.counts))
-        found[:, k] += before.sum(axis=(0, 2), dtype=found.dtype)
-        return np.asarray(found)
+        result = after.sum(axis=0, dtype=_total(self.counts))
+        result[:, k] += before.sum(axis=(0, 2), dtype=result.dtype)
+        return np.asarray(result)
 
     def by_first(self, k: int, places: IntArray) -> CountArray:
         """Return counts by the first of some of `PRIORS`, instead of all.
@@ -584,10 +584,10 @@ def _first_places(level: FloatArray, rival: IntArray) -> IntArray:
     """
     bins = np.clip((level - _PLACES[0]) * _BINS_PER_NAT, 0.0, len(_BEFORE) - 1.0).astype(np.int64)
     inside = _INSIDE[bins]
-    found: IntArray = _BEFORE[bins] + (level > inside)
+    indices: IntArray = _BEFORE[bins] + (level > inside)
     at = np.nonzero(level == inside)
-    found[at] += at[0] > rival[at]
-    return found
+    indices[at] += at[0] > rival[at]
+    return indices
 
 
 _NOTHING = 1e-150
@@ -692,7 +692,7 @@ class TargetErrors:
 def critical_priors_of(trials: ScoredClasses, p_out_of_set: float) -> FloatArray:
     """Return the least priors of targets at which trials, sorted by class, are accepted, (n_targets, n_trials)."""
     order = trials.by_class[0]
-    found = np.empty((trials.n_classes - 1, len(order)))
+    values = np.empty((trials.n_classes - 1, len(order)))
     for rows in row_blocks(len(order), trials.n_classes):
-        found[:, rows] = critical_priors(relative(trials.loglik, order[rows]), p_out_of_set)
-    return found
+        values[:, rows] = critical_priors(relative(trials.loglik, order[rows]), p_out_of_set)
+    return values

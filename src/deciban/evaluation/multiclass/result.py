@@ -241,11 +241,11 @@ class ClassEvaluation(OneSystem):
         """Information that the scores deliver, in bits: at the flat prior, and at the prior if it differs."""
         flat, least = 1.0 / self.n_classes, self.min_cllr
         available = None if math.isnan(least) else max(self.reference - least, 0.0)
-        found = [InformationAt((flat,) * self.n_classes, self.reference, self.information, available)]
+        items = [InformationAt((flat,) * self.n_classes, self.reference, self.information, available)]
         if not self.has_flat_prior:
             information = self.prior_entropy - self.cross_entropy
-            found.append(InformationAt(tuple(self.prior.tolist()), self.prior_entropy, information, None))
-        return tuple(found)
+            items.append(InformationAt(tuple(self.prior.tolist()), self.prior_entropy, information, None))
+        return tuple(items)
 
     @property
     def c_avg(self) -> float:
@@ -255,8 +255,8 @@ class ClassEvaluation(OneSystem):
     @property
     def mean_costs(self) -> dict[str, float]:
         """Means over the points, by metric; ``normalized`` is the ``C_primary`` of evaluation plans."""
-        found = [point.costs for point in self.points]
-        return {name: math.fsum(costs[name] for costs in found) / len(found) for name in found[0]}
+        items = [point.costs for point in self.points]
+        return {name: math.fsum(costs[name] for costs in items) / len(items) for name in items[0]}
 
     def frequent_confusions(self, most: int) -> list[tuple[str, str, float, float]]:
         """Return true class, wrong decision, number (or weight) and share of the segments; the largest shares first."""
@@ -314,29 +314,29 @@ class ClassEvaluation(OneSystem):
     @property
     def detectors(self) -> dict[str, dict[str, float]]:
         """Metrics of each target against the rest, by its name, without a class that is out of set."""
-        found = self.detection
+        result = self.detection
         names = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
-        rows = zip(*(getattr(found, name).tolist() for name in names), strict=True)
-        targets = (self.classes[k] for k in found.target.tolist())
+        rows = zip(*(getattr(result, name).tolist() for name in names), strict=True)
+        targets = (self.classes[k] for k in result.target.tolist())
         return {target: dict(zip(names, metrics, strict=True)) for target, metrics in zip(targets, rows, strict=True)}
 
     def subset_summary(self) -> dict[str, Any] | None:
         """Return the extremes, and the mean for each size; None if there is only one subset."""
-        found = self.subsets
-        if found is None or len(found) == 1:
+        result = self.subsets
+        if result is None or len(result) == 1:
             return None
         return {
             "p_target": self.points[0].p_target,
-            "n": len(found),
-            "hardest": self._named(found, int(np.argmax(found.value))),
-            "easiest": self._named(found, int(np.argmin(found.value))),
+            "n": len(result),
+            "hardest": self._named(result, int(np.argmax(result.value))),
+            "easiest": self._named(result, int(np.argmin(result.value))),
             "mean_by_size": {
-                str(size): float(found.value[found.size == size].mean()) for size in range(2, self.n_classes + 1)
+                str(size): float(result.value[result.size == size].mean()) for size in range(2, self.n_classes + 1)
             },
         }
 
-    def _named(self, found: SubsetCosts, at: int) -> dict[str, Any]:
-        return {"classes": [self.classes[k] for k in found.members(at)], "c_avg": float(found.value[at])}
+    def _named(self, costs: SubsetCosts, at: int) -> dict[str, Any]:
+        return {"classes": [self.classes[k] for k in costs.members(at)], "c_avg": float(costs.value[at])}
 
 
 if TYPE_CHECKING:

@@ -183,10 +183,10 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
     points, axis = summary.metrics.p_target, prior_axis(summary.metrics.thresholds)
     parts, c_avg_at = [np.array(points), expit(axis), expit(summary.places), problem_sums.PRIORS], None
     n, upto = len(points), np.cumsum([len(one) for one in parts])
-    found = _analysis(summary, 0, np.concatenate(parts if summary.accepted is None else parts[:2]))
-    each = [found.at(k) for k in range(n)]
+    result = _analysis(summary, 0, np.concatenate(parts if summary.accepted is None else parts[:2]))
+    each = [result.at(k) for k in range(n)]
     if summary.accepted is None or summary.metrics.p_out_of_set is None:
-        costs, _, c_avg, c_avg_at = np.split(found.cost.mean(axis=0), upto[:-1])
+        costs, _, c_avg, c_avg_at = np.split(result.cost.mean(axis=0), upto[:-1])
     else:
         priors = np.concatenate((parts[0], parts[2]))
         both = open_set_cost(summary.accepted, summary.counts, priors, summary.metrics.p_out_of_set)
@@ -196,9 +196,9 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
         prior_log_odds=summary.places,
         c_avg=c_avg,
         detector_log_odds=axis,
-        act_error=found.cost[:, n : upto[1]],
-        min_error=found.min_cost[:, n : upto[1]],
-        detector_rates=found.rates[..., n : upto[1]],
+        act_error=result.cost[:, n : upto[1]],
+        min_error=result.min_cost[:, n : upto[1]],
+        detector_rates=result.rates[..., n : upto[1]],
         reliability=reliability_of_classes(summary.pooled_odds, summary.prior),
         sample=None if summary.whole is None else summary.whole.sample,
         c_avg_at=c_avg_at,
@@ -214,12 +214,14 @@ def _analysis(summary: ClassSummary, at: int, p_target: FloatArray) -> Detection
     """Return the analysis of detectors at some priors, without an out-of-set class."""
     n_classes, log_odds = len(summary.classes), np.asarray(logit(p_target))
     detectors = summary.problems.detectors(at)
-    found = detection_analysis_of(detectors, detectors.cllrs(), p_target, log_odds, np.ones(n_classes), summary.classes)
+    analysis = detection_analysis_of(
+        detectors, detectors.cllrs(), p_target, log_odds, np.ones(n_classes), summary.classes
+    )
     if summary.metrics.p_out_of_set is None:
-        return found
+        return analysis
     names = ("target", "cost", "min_cost", "eer", "cllr", "min_cllr", "rates")
-    arrays = {name: getattr(found, name)[:-1] for name in names}
-    return replace(found, classes=summary.classes[:-1], **arrays)
+    arrays = {name: getattr(analysis, name)[:-1] for name in names}
+    return replace(analysis, classes=summary.classes[:-1], **arrays)
 
 
 DRAWN = 1000

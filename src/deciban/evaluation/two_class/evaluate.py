@@ -101,7 +101,7 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
         few = f"fewer than {FEW_ERRORS}"
         words = f"at every prior, the best threshold makes {few} misses or {few} false alarms"
         return [Note(f"Rule of {FEW_ERRORS}: {words}, so all metrics are rough estimates.", "few-errors")]
-    said = dict[str, list[str]]()
+    entries = dict[str, list[str]]()
     for point in points:
         actual = _few(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS) if are_llrs else ""
         best = _few(-point.threshold < false_alarms, -point.threshold > misses)
@@ -114,8 +114,8 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
             words = f"the {which} threshold gives {actual or best}, so {cost} is rough"
         else:
             continue
-        said.setdefault(words, []).append(str(point))
-    sentences = (f"Rule of {FEW_ERRORS}: at {_points(points)}, {words}." for words, points in said.items())
+        entries.setdefault(words, []).append(str(point))
+    sentences = (f"Rule of {FEW_ERRORS}: at {_points(points)}, {words}." for words, points in entries.items())
     return [Note(one, "few-errors") for one in sentences]
 
 
@@ -160,11 +160,11 @@ def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str
     if bad.all():
         return [Note("At every prior, decisions cost more than ignoring the scores.", "calibration")]
     costs = [(point, f"{point.act_dcf:.4g}") for point in points if point.act_dcf > WORSE_THAN_NONE]
-    asked = [f"{point} (normalized cost {'just above 1' if cost == '1' else cost})" for point, cost in costs]
+    items = [f"{point} (normalized cost {'just above 1' if cost == '1' else cost})" for point, cost in costs]
     intervals = _intervals(curves.prior_log_odds, bad)
-    if not asked and not intervals:
+    if not items and not intervals:
         return []
-    places = [", ".join(_first(asked, "points"))] if asked else []
+    places = [", ".join(_first(items, "points"))] if items else []
     ranges = listed(_first(intervals, "ranges")) if intervals else ""
     places += [ranges if ranges.startswith(_NEARLY) else f"priors {ranges}"] if ranges else []
     return [Note(f"At {' and at '.join(places)}, decisions cost more than ignoring the scores.", "calibration")]
@@ -175,11 +175,11 @@ _NEARLY = "nearly every prior"
 
 def _intervals(log_odds: FloatArray, bad: BoolArray) -> list[str]:
     """Return ranges of priors, the widest first, in ascending order; ranges close to each other are merged."""
-    found = np.flatnonzero(bad)
-    if not len(found):
+    indices = np.flatnonzero(bad)
+    if not len(indices):
         return []
-    ends = np.flatnonzero(np.diff(found) > _GAP)
-    first, last = found[np.append(0, ends + 1)], found[np.append(ends, len(found) - 1)]
+    ends = np.flatnonzero(np.diff(indices) > _GAP)
+    first, last = indices[np.append(0, ends + 1)], indices[np.append(ends, len(indices) - 1)]
     widest = np.argsort(first - last, kind="stable").tolist()
     shown = [*sorted(widest[:_SHOWN]), *widest[_SHOWN:]]
     return [_interval(log_odds, int(first[at]), int(last[at])) for at in shown]
@@ -269,12 +269,12 @@ def evaluate(
     >>> found.low < found.estimate < found.high, found.n_units
     (True, 5)
     """
-    metrics, asked = TwoClassMetrics.of(operating_points), Resampling(None, level, optimism, None, bootstrap, seed)
+    metrics, request = TwoClassMetrics.of(operating_points), Resampling(None, level, optimism, None, bootstrap, seed)
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     is_weighted = tar_weights is not None or non_weights is not None
     units = UnitTrials.of((tar, non), (tar_units, non_units), (tar_weights, non_weights))
     summary = Summary.of(scores, metrics, is_weighted=is_weighted, units=units)
-    return evaluation_of(summary, name=name, resampling=asked)
+    return evaluation_of(summary, name=name, resampling=request)
 
 
 def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampling | None = None) -> Evaluation:
@@ -316,7 +316,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
     points = _at_points(summary, rocch)
     trials = binned_trials(summary)
     curves = draw_curves(summary, trials)
-    found = Evaluation(
+    evaluation = Evaluation(
         name=name,
         n_tar=summary.n_tar,
         n_non=summary.n_non,
@@ -348,8 +348,8 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
     )
     uncertainty = None
     if summary.units is not None:
-        uncertainty = uncertainty_of(summary, found, resampling or Resampling())
-    return replace(found, uncertainty=uncertainty)
+        uncertainty = uncertainty_of(summary, evaluation, resampling or Resampling())
+    return replace(evaluation, uncertainty=uncertainty)
 
 
 def summary_of_labelled(
@@ -364,12 +364,15 @@ def summary_of_labelled(
     (tar, tar_weights), (non, non_weights) = (
         (score[some], None if weight is None else weight[some]) for some in (is_target, ~is_target)
     )
-    asked = resampling or Resampling()
-    of_tar, of_non = (None if asked.units is None else asked.units.take(some) for some in (is_target, ~is_target))
+    request = resampling or Resampling()
+    of_tar, of_non = (None if request.units is None else request.units.take(some) for some in (is_target, ~is_target))
     make = partial(summarize, tar, non, tar_weights=tar_weights, non_weights=non_weights)
     summary = make(metrics=TwoClassMetrics.of(metrics), tar_units=of_tar, non_units=of_non)
-    if asked.strata is not None and isinstance(summary.units, UnitTrials):
-        strata, n_strata = (asked.strata[is_target], asked.strata[~is_target]), int(asked.strata.max(initial=0)) + 1
+    if request.strata is not None and isinstance(summary.units, UnitTrials):
+        strata, n_strata = (
+            (request.strata[is_target], request.strata[~is_target]),
+            int(request.strata.max(initial=0)) + 1,
+        )
         summary = replace(summary, units=replace(summary.units, strata=strata, n_strata=n_strata))
     return summary
 
@@ -384,8 +387,8 @@ def _at_points(summary: Summary, rocch: Rocch) -> tuple[PointResult, ...]:
     least = detection_cost(*best, log_odds, 1.0, 1.0, normalize=True)
     effective = [point.effective_prior for point in points]
     place = summary.ranks.pav.thresholds[rocch.best_vertices(log_odds)]
-    found = (effective, -log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
-    columns = (np.asarray(one).tolist() for one in (p_target, c_miss, c_fa, *found, place, *best))
+    items = (effective, -log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
+    columns = (np.asarray(one).tolist() for one in (p_target, c_miss, c_fa, *items, place, *best))
     return tuple(PointResult(*row) for row in zip(*columns, strict=True))
 
 
@@ -396,27 +399,27 @@ _FEWEST_PLACES = 9
 """Fewest places of a curve for which influences are kept."""
 
 
-def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) -> uncertainty.Uncertainty | None:
+def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampling) -> uncertainty.Uncertainty | None:
     """Return the uncertainty of the metrics of an evaluation; None if units are unknown, or no class has two.
 
     Parameters
     ----------
     summary : Summary
         With units.
-    found : Evaluation
+    evaluation : Evaluation
         Evaluation of this summary.
     resampling : Resampling
     """
     if summary.units is None:
         return None
     about = summary.units.about
-    counted = summary.units.counted(summary.ranks, _wanted(summary, found))
+    counted = summary.units.counted(summary.ranks, _wanted(summary, evaluation))
     costs, tar, non, design = counted.costs, counted.tar, counted.non, counted.design
     factors, rows = counted.small_sample, counted.rows
     if max(design.seen) < 2:
         return None
     n_units, (n_tar, n_non) = design.n_units, design.effective.tolist()
-    metrics = list(MetricsOfEvaluation(summary, found, costs, (n_tar, n_non)))
+    metrics = list(MetricsOfEvaluation(summary, evaluation, costs, (n_tar, n_non)))
     stacked = np.stack([one.costs_by(costs.best) for one in metrics], axis=-1)[:, 0]
     minima = _moving_minima(metrics, stacked, costs)
     is_wanted = minima and resampling.optimism is not False
@@ -425,8 +428,10 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     of_maps = [k for k in minima if not metrics[k].sums]
     sums = ClassVariances([one.name for one in metrics], design, tar.n_units if is_kept else None, of_maps)
     n_alike = tar.n_alike if isinstance(tar, SingleCounts) else None
-    keep_every = _kept_places(found, about.n_units, keep)
-    bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, design=design, factors=factors)
+    keep_every = _kept_places(evaluation, about.n_units, keep)
+    bands = Bands(
+        summary, evaluation.curves, costs, keep_every=keep_every, without=without, design=design, factors=factors
+    )
     for part, (of_tar, of_non) in in_blocks((tar, non), stacked.shape[2]):
         through_tar, through_non = tar.influence(stacked[0], of_tar), non.influence(stacked[1], of_non)
         through_tar *= factors[0][part, None]
@@ -437,9 +442,9 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         sums.add(part, through_tar, through_non, influences, None if n_alike is None else n_alike[part])
     bands.add_units(tar, non, are_many=about.n_units > Bands.MOST_UNITS)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
-    estimates, limited = _estimates(metrics, sums, shifts, has_errors=not uncertainty.is_separated(found.auc))
-    at_eer, factors_of_lr = (found.eer_p_miss, found.eer_p_fa), [one.factor for one in found.misleading]
-    if not uncertainty.few_errors(found.eer, at_eer, design):
+    estimates, limited = _estimates(metrics, sums, shifts, has_errors=not uncertainty.is_separated(evaluation.auc))
+    at_eer, factors_of_lr = (evaluation.eer_p_miss, evaluation.eer_p_fa), [one.factor for one in evaluation.misleading]
+    if not uncertainty.few_errors(evaluation.eer, at_eer, design):
         estimates = uncertainty.bounded_by_cllr(estimates)
     known = uncertainty.Uncertainty(
         n_units=n_units,
@@ -454,7 +459,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         level=resampling.level,
         curve_influences=bands.influences((n_tar, n_non), rows),
         error_rates=bands.error_rates(),
-        remarks=uncertainty.notes_on_intervals(found.auc, found.eer, at_eer, design, about.noun, limited),
+        remarks=uncertainty.notes_on_intervals(evaluation.auc, evaluation.eer, at_eer, design, about.noun, limited),
     )
     return with_bootstrap(known, summary.units, metrics, counted, resampling)
 
@@ -475,7 +480,7 @@ def _estimates(
     has_errors: bool,
 ) -> tuple[dict[uncertainty.MetricKey, Estimate], list[uncertainty.LimitedRate]]:
     """Return the metrics that have an interval, with corrections of minima for new units; and limited rates."""
-    found, limited = dict[uncertainty.MetricKey, Estimate](), list[uncertainty.LimitedRate]()
+    result, limited = dict[uncertainty.MetricKey, Estimate](), list[uncertainty.LimitedRate]()
     for k, one in enumerate(metrics):
         if not sums.has_clusters(one.sums) or (one.is_mean_cost and not has_errors):
             continue
@@ -483,13 +488,13 @@ def _estimates(
         rate = one.limited_rate(estimate)
         limited += [rate] if rate is not None else []
         if estimate.is_known and (rate is None or rate.is_enough):
-            found[one.name] = estimate
-    return found, limited
+            result[one.name] = estimate
+    return result, limited
 
 
-def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it
+def _kept_places(evaluation: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it
     """Return the step between priors at which influences on curves are kept: larger for very many units, 0 for none."""
-    n_places, room = len(found.curves.prior_log_odds[:: Bands.STEP]), _KEPT if keep else uncertainty.KEPT_CURVES
+    n_places, room = len(evaluation.curves.prior_log_odds[:: Bands.STEP]), _KEPT if keep else uncertainty.KEPT_CURVES
     every = max(-(-2 * n_places * n_units // room), 1)
     return every if keep is not False and n_places // every >= _FEWEST_PLACES else 0
 
@@ -502,29 +507,29 @@ def _moving_minima(metrics: Sequence[LinearMetric], costs: FloatArray, of: Linea
     return [k for k, one in enumerate(metrics) if one.least is not None and moves[k]]
 
 
-def _wanted(summary: Summary, found: Evaluation) -> FloatArray:
+def _wanted(summary: Summary, evaluation: Evaluation) -> FloatArray:
     """Return thresholds at which counts must be exact."""
     bounds = evidence_bounds(np.array(summary.metrics.factors))
-    at = [one.errors.threshold for one in found.requested.rates_at]
-    at += [one.errors.threshold for one in found.requested.at_thresholds]
-    at += [-float(logit(one["p_target"])) for one in found.requested.classifier]
-    points = [place for point in found.operating_points for place in (point.threshold, point.min_threshold)]
+    at = [one.errors.threshold for one in evaluation.requested.rates_at]
+    at += [one.errors.threshold for one in evaluation.requested.at_thresholds]
+    at += [-float(logit(one["p_target"])) for one in evaluation.requested.classifier]
+    points = [place for point in evaluation.operating_points for place in (point.threshold, point.min_threshold)]
     if (rule := summary.metrics.rule) is not None:
         at += [x for p in summary.metrics.rule_priors for x in rule.jumps(float(logit(p))).tolist()]
-    log_odds = effective_log_odds(found.curves.prior_log_odds[:: Bands.STEP], 1.0, 1.0)
-    levels = found.curves.levels[:: Bands.LEVEL_STEP]
-    wanted = np.concatenate((-bounds, beyond(bounds), at, points, [found.eer_threshold], -log_odds, levels))
-    return wanted[np.isfinite(wanted)]
+    log_odds = effective_log_odds(evaluation.curves.prior_log_odds[:: Bands.STEP], 1.0, 1.0)
+    levels = evaluation.curves.levels[:: Bands.LEVEL_STEP]
+    values = np.concatenate((-bounds, beyond(bounds), at, points, [evaluation.eer_threshold], -log_odds, levels))
+    return values[np.isfinite(values)]
 
 
-def costs_of_trials(summary: Summary, found: Evaluation, metric: uncertainty.MetricKey) -> FloatPair:
+def costs_of_trials(summary: Summary, evaluation: Evaluation, metric: uncertainty.MetricKey) -> FloatPair:
     """Return the contribution of every trial to a metric, with fixed thresholds and maps, in the order of units.
 
     Parameters
     ----------
     summary : Summary
         With units.
-    found : Evaluation
+    evaluation : Evaluation
         Evaluation of this summary.
     metric : str, or (str, place)
 
@@ -535,9 +540,9 @@ def costs_of_trials(summary: Summary, found: Evaluation, metric: uncertainty.Met
     """
     trials = not_none(summary.units, "units").in_memory("influences of trials")
     n_units = trials.about.n_units
-    bins = bins_of(summary.ranks.table, summary.ranks.pav, _wanted(summary, found), n_units)
+    bins = bins_of(summary.ranks.table, summary.ranks.pav, _wanted(summary, evaluation), n_units)
     costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.ranks.pav, summary.ranks.rocch, bins)
-    known = {one.name: one for one in MetricsOfEvaluation(summary, found, costs, (n_units, n_units))}
+    known = {one.name: one for one in MetricsOfEvaluation(summary, evaluation, costs, (n_units, n_units))}
     tar, non = uncertainty.looked_up(known, metric).costs_by(costs.best)[:, 0]
     of_tar, of_non = (bins.of(scores) for scores in trials.scores)
     return tar[of_tar], non[of_non]
@@ -609,8 +614,8 @@ def with_bootstrap(
     if not resampling.bootstrap:
         return known
     replicated = ReplicatedMetrics(metrics)
-    found, has_both = trials.replicated(replicated.of, counted, resampling)
+    result, has_both = trials.replicated(replicated.of, counted, resampling)
     whole = replicated.of(counted.costs.n_tar[None], counted.costs.n_non[None])[0]
-    replicates = dict(zip(replicated.names, zip(found.T, whole.tolist(), strict=True), strict=True))
+    replicates = dict(zip(replicated.names, zip(result.T, whole.tolist(), strict=True), strict=True))
     minima = [one.name for one in metrics if one.least is not None]
     return replace(known, bootstrap=uncertainty.Bootstrap.of(replicates, has_both, known.estimates, resampling, minima))

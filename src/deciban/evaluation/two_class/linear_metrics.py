@@ -106,12 +106,12 @@ class LinearMetric:
             is_mean=self.least is None,
         )
 
-    def limited_rate(self, found: Estimate) -> LimitedRate | None:
+    def limited_rate(self, estimate: Estimate) -> LimitedRate | None:
         """Return the number of independent errors at the limit; None if the limited rate is uncertain by no unit."""
-        if self.limited is None or found.rates is None:
+        if self.limited is None or estimate.rates is None:
             return None
         kind, limit = self.limited
-        numbers = [float(one.size.effective(one.rate, one.variance)) for one in found.rates.parts[kind]]
+        numbers = [float(one.size.effective(one.rate, one.variance)) for one in estimate.rates.parts[kind]]
         return LimitedRate(("fnmr", "fmr")[kind], limit, limit * numbers[0]) if numbers else None
 
 
@@ -145,14 +145,14 @@ class MetricsOfEvaluation:
         yield self._rate((false_alarm, k), at.p_fa, self.costs.rates(at.threshold, 0.0, 1.0), 1)
 
     def _ranks(self) -> Iterator[LinearMetric]:
-        found, total, half = self.found, float(self.summary.n_non), (0.0, 0.5)
+        result, total, half = self.found, float(self.summary.n_non), (0.0, 0.5)
         ratio = float(self.summary.n_tar) / total
         least, sums = crossing_of(self.costs.rocch, 1.0, self.n_units)
-        yield LinearMetric("eer", found.eer, 0.0, "logit", None, least, half, sums=sums)
-        area = NothingSeen(min(self.n_units), below=float(found.auc >= 1.0 - ROUNDING))
-        yield LinearMetric("auc", found.auc, self.costs.auc(), "logit", area, limits=(0.0, 1.0))
+        yield LinearMetric("eer", result.eer, 0.0, "logit", None, least, half, sums=sums)
+        area = NothingSeen(min(self.n_units), below=float(result.auc >= 1.0 - ROUNDING))
+        yield LinearMetric("auc", result.auc, self.costs.auc(), "logit", area, limits=(0.0, 1.0))
         least, sums = crossing_of(self.costs.rocch, ratio, self.n_units, total)
-        yield LinearMetric("prbep", found.prbep, 0.0, "log", None, least, sums=sums)
+        yield LinearMetric("prbep", result.prbep, 0.0, "log", None, least, sums=sums)
 
     @property
     def _unbounded(self) -> NothingSeen:
@@ -160,9 +160,9 @@ class MetricsOfEvaluation:
         return NothingSeen(min(self.n_units), math.inf)
 
     def _rules(self) -> Iterator[LinearMetric]:
-        found, bits = self.found, linearised.bits_at(0.0)
-        entropy = NothingSeen(min(self.n_units), is_entropy=True) if found.min_cllr <= ROUNDING else None
-        values = found.cllr, found.min_cllr, found.calibration_loss
+        result, bits = self.found, linearised.bits_at(0.0)
+        entropy = NothingSeen(min(self.n_units), is_entropy=True) if result.min_cllr <= ROUNDING else None
+        values = result.cllr, result.min_cllr, result.calibration_loss
         names = "cllr", "min_cllr", "calibration_loss"
         yield from self._calibrated(names, values, self.costs.of_means(bits), bits, entropy, limits=(0.0, 1.0))
 
@@ -218,16 +218,16 @@ class MetricsOfEvaluation:
         yield replace(mean, least=lambda best: np.mean([best.dcf(log_odds) for log_odds in all_odds], axis=0))
 
     def _errors(self) -> Iterator[LinearMetric]:
-        found, rates = self.found, self.costs.rates
+        result, rates = self.found, self.costs.rates
         bounds = evidence_bounds(np.array(self.summary.metrics.factors))
-        for k, (one, bound) in enumerate(zip(found.misleading, bounds.tolist(), strict=True)):
+        for k, (one, bound) in enumerate(zip(result.misleading, bounds.tolist(), strict=True)):
             yield self._rate(("misleading_tar", k), one.p_tar, rates(-bound, 1.0, 0.0), 0)
             yield self._rate(("misleading_non", k), one.p_non, rates(float(beyond(bounds)[k]), 0.0, 1.0), 1)
 
     def _requested(self) -> Iterator[LinearMetric]:
-        asked, costs = self.found.requested, self.costs
+        request, costs = self.found.requested, self.costs
         least, crossing = crossing_of(self.costs.rocch, 1.0, self.n_units)
-        for name, value in asked.eer_conventions.items():
+        for name, value in request.eer_conventions.items():
             # Conventions differ by less than one trial, so their derivatives are the same.
             at = "eer_conventions", name
             yield (
@@ -237,7 +237,7 @@ class MetricsOfEvaluation:
                     at, value, least(costs.best)[:, 0], "logit", limits=(0.0, 1.0), sums=crossing, also=self.found.eer
                 )
             )
-        for k, limited in enumerate(asked.rates_at):
+        for k, limited in enumerate(request.rates_at):
             threshold, errors = limited.errors.threshold, limited.errors
             kind = int(limited.limited == "fmr")
             weights = costs.limited(kind, threshold, self.n_units)
@@ -246,11 +246,11 @@ class MetricsOfEvaluation:
             yield LinearMetric(
                 ("rates_at", k), limited.rate, place, "logit", limits=(0.0, 1.0), sums=sums, limited=limit
             )
-        for k, at_threshold in enumerate(asked.at_thresholds):
+        for k, at_threshold in enumerate(request.at_thresholds):
             yield from self._both_rates("at_thresholds_p_miss", "at_thresholds_p_fa", k, at_threshold.errors)
             halves, sums = costs.rates(threshold, 0.5, 0.5), _rates((0.5, 0.5), errors.p_miss, errors.p_fa)
             yield LinearMetric(("at_thresholds_hter", k), errors.hter, halves, "logit", limits=(0.0, 1.0), sums=sums)
-        for k, scores in enumerate(asked.posterior_scores):
+        for k, scores in enumerate(request.posterior_scores):
             log_odds = math.log(scores.p_target) - math.log1p(-scores.p_target)
             for name, one, of in (
                 ("log_loss", scores.log_loss, linearised.log_costs_at),
@@ -259,17 +259,17 @@ class MetricsOfEvaluation:
                 names = [(name, k), (f"{name}_discrimination_loss", k), (f"{name}_calibration_loss", k)]
                 values, by_bin = ((one.total, one.discrimination_loss, one.calibration_loss), of(log_odds))
                 yield from self._calibrated(names, values, costs.of_means(by_bin), by_bin, self._unbounded)
-        for k, by_rule in enumerate(asked.rule_costs):
+        for k, by_rule in enumerate(request.rule_costs):
             yield from self._by_rule(k, by_rule)
-        for of_classifier in asked.classifier:
+        for of_classifier in request.classifier:
             yield from self._classifier(of_classifier)
         for (name, value), (_, own) in zip(self.found.own, self.summary.metrics.own, strict=True):
             by_bin = partial(_own_costs, own_costs(name, own, 0), own_costs(name, own, 1))
             yield LinearMetric(name, value, costs.of_means(by_bin), "log", self._unbounded)
 
-    def _classifier(self, found: Mapping[str, float]) -> Iterator[LinearMetric]:
+    def _classifier(self, entries: Mapping[str, float]) -> Iterator[LinearMetric]:
         """Yield metrics of classifier papers, at the given share of targets; binned errors have no intervals."""
-        share, step = found["p_target"], 1e-6
+        share, step = entries["p_target"], 1e-6
         log_odds = float(logit(share))
         errors = ErrorsAt.of(self.summary.ranks.tar, self.summary.ranks.non, -log_odds)
         around = ((step, 0.0), (-step, 0.0), (0.0, step), (0.0, -step))
@@ -280,14 +280,16 @@ class MetricsOfEvaluation:
             is_signed = name in ("matthews", "youden")
             scale: Scale = "identity" if is_signed else "logit"
             limits = (-1.0, 1.0) if is_signed else (0.0, 1.0)
-            yield LinearMetric((name, 0), found[name], self.costs.rates(-log_odds, *slopes), scale, limits=limits)
+            yield LinearMetric((name, 0), entries[name], self.costs.rates(-log_odds, *slopes), scale, limits=limits)
         precision = self.costs.average_precision()
-        yield LinearMetric(("average_precision", 0), found["average_precision"], precision, "logit", limits=(0.0, 1.0))
+        yield LinearMetric(
+            ("average_precision", 0), entries["average_precision"], precision, "logit", limits=(0.0, 1.0)
+        )
         for name, of in (("sample_log_loss", linearised.log_costs_at), ("sample_brier", linearised.brier_costs_at)):
-            yield LinearMetric((name, 0), found[name], self.costs.of_means(of(log_odds)), "log", self._unbounded)
+            yield LinearMetric((name, 0), entries[name], self.costs.of_means(of(log_odds)), "log", self._unbounded)
 
-    def _by_rule(self, k: int, found: RuleCosts) -> Iterator[LinearMetric]:
-        rule, named, log_odds = found.rule, found.to_dict(), float(logit(found.p_target))
+    def _by_rule(self, k: int, result: RuleCosts) -> Iterator[LinearMetric]:
+        rule, named, log_odds = result.rule, result.to_dict(), float(logit(result.p_target))
         costs = partial(_costs_by_rule, rule, log_odds=log_odds)
         total, unknown_cost = self._total_by_rule(rule, log_odds, costs), named["default"]
         below = unknown_cost if named["minimum"] >= (1.0 - ROUNDING) * unknown_cost else 0.0  # at most no information
@@ -442,12 +444,12 @@ class WithoutGroups:
             Small-sample factors of influences through each class: `BinnedTrials.small_sample`.
         """
         group = self.group[part]
-        found = np.zeros((len(group), len(self.shifts)))
+        values = np.zeros((len(group), len(self.shifts)))
         for number in np.unique(group):
             rows = np.flatnonzero(group == number)
             for k, table in enumerate((of_tar, of_non)):
-                found[rows] += factors[k][part][rows, None] * (table[rows] @ self.costs[k][number])
-        return found
+                values[rows] += factors[k][part][rows, None] * (table[rows] @ self.costs[k][number])
+        return values
 
     def means_below(self, at: IntArray) -> FloatPair:
         """Return the shares of both classes below the thresholds that were chosen without them, (n_places,) each.

@@ -113,8 +113,8 @@ class ScoreMetric:
                 f"{_IGNORED}] and labels[labels != {_IGNORED}]."
             )
         truth = _validate.truth(label, len(checked), "labels")
-        given = _validate.weights(weights, len(checked), "weights")
-        by_class = [None if given is None else given[one] for one in (truth, ~truth)]
+        value = _validate.weights(weights, len(checked), "weights")
+        by_class = [None if value is None else value[one] for one in (truth, ~truth)]
         part = summarize(
             checked[truth], checked[~truth], metrics=self.requested, tar_weights=by_class[0], non_weights=by_class[1]
         )
@@ -159,10 +159,10 @@ class ScoreMetric:
             If there are no batches, or a class has no trials.
         """
         self.summaries = [merged(self.summaries or [summarize([], [], metrics=self.requested)])]
-        found = merged(self.summaries if self.gather is None else self.gather(self.summaries[0]))
-        if not found.n_tar and not found.n_non:
+        result = merged(self.summaries if self.gather is None else self.gather(self.summaries[0]))
+        if not result.n_tar and not result.n_non:
             raise InputError("scores: there are no batches. Call update before compute.")
-        return evaluation_of(found)
+        return evaluation_of(result)
 
     def compute(self, *, predictions: object = None, references: object = None) -> dict[str, float]:
         """Return the metrics by name.
@@ -185,17 +185,17 @@ class ScoreMetric:
         try:
             if predictions is not None:
                 self.update(predictions, references)
-            found = self.evaluation()
+            result = self.evaluation()
         except InputError:
             self.summaries = before
             raise
         if predictions is not None or self._forgets:
             self.reset()
         needs_llrs = any(metric_of(key).needs_llrs for key in self._keys) and not self._warned
-        if needs_llrs and probabilities_note() in found.notes:
+        if needs_llrs and probabilities_note() in result.notes:
             self._warned = True
             warn(probabilities_note())
-        return {name: float(found.value(key)) for name, key in zip(self.metrics, self._keys, strict=True)}
+        return {name: float(result.value(key)) for name, key in zip(self.metrics, self._keys, strict=True)}
 
     def __call__(self, prediction: Any) -> dict[str, float]:
         """Return the metrics of an ``EvalPrediction`` of the Hugging Face ``Trainer``."""
@@ -208,9 +208,9 @@ _IGNORED = -100
 
 def _vector_of(values: Any, name: str) -> AnyArray:
     """Return an array or a tensor on any device as an array; a single column becomes a vector."""
-    given: ArrayLike = values.detach().cpu().numpy() if hasattr(values, "detach") else values
-    found = _validate.array(given, name)
-    return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
+    value: ArrayLike = values.detach().cpu().numpy() if hasattr(values, "detach") else values
+    result = _validate.array(value, name)
+    return result[:, 0] if result.ndim == 2 and result.shape[1] == 1 else result
 
 
 class EarlyStopping:

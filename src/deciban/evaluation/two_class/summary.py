@@ -112,26 +112,26 @@ class TrialsByUnit(ABC):
         """Apply a function to all trials; it must be picklable, and its results for several batches must be addable."""
 
     @abstractmethod
-    def drawn(self, metrics_of: MetricsOfTables, counted: BinnedTrials, asked: Resampling) -> Replicated:
+    def drawn(self, metrics_of: MetricsOfTables, counted: BinnedTrials, resampling: Resampling) -> Replicated:
         """Return `replicated` for trials that are units or have two units each."""
 
-    def counted(self, ranks: SortedScores, wanted: FloatArray) -> BinnedTrials:
+    def counted(self, ranks: SortedScores, values: FloatArray) -> BinnedTrials:
         """Count targets and non-targets by unit and bin.
 
         Parameters
         ----------
         ranks : SortedScores
             Sorted scores of these trials.
-        wanted : (n,) array
+        values : (n,) array
             Thresholds at which counts must be exact.
         """
         from deciban.core.resampling.linearised import LinearCosts, bins_of  # only intervals need it
 
-        bins, facts = bins_of(ranks.table, ranks.pav, wanted, self.about.n_units), self.singles
+        bins, facts = bins_of(ranks.table, ranks.pav, values, self.about.n_units), self.singles
         costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, bins)
         if facts is None:
-            found: unit_counts.CountedByUnit = self.look(partial(UnitTrials.by_unit, bins=bins))
-            return BinnedTrials(costs.with_trials(found.n_trials), found.tar, found.non)
+            unit: unit_counts.CountedByUnit = self.look(partial(UnitTrials.by_unit, bins=bins))
+            return BinnedTrials(costs.with_trials(unit.n_trials), unit.tar, unit.non)
         sums: unit_counts.SingleSums = self.look(
             partial(UnitTrials.single_sums, bins=bins, facts=facts, known=facts.dealt())
         )
@@ -139,7 +139,7 @@ class TrialsByUnit(ABC):
         design = ClusterDesign.of_trials(facts.sizes(costs.with_trials(facts.n).one_trial))
         return BinnedTrials(costs, tar, non, design, sums.rows(self.about.n_units))
 
-    def replicated(self, metrics_of: MetricsOfTables, counted: BinnedTrials, asked: Resampling) -> Replicated:
+    def replicated(self, metrics_of: MetricsOfTables, counted: BinnedTrials, resampling: Resampling) -> Replicated:
         """Return metrics of the bootstrap replicates, and a mask of the replicates with trials of both classes.
 
         Parameters
@@ -148,14 +148,14 @@ class TrialsByUnit(ABC):
             Maps tables of targets and of non-targets, (n_tables, n_bins), to metrics, (n_tables, n_metrics).
         counted : BinnedTrials
             Result of `counted`.
-        asked : Resampling
+        resampling : Resampling
         """
         from deciban.core.resampling.replicates import SumsOfUnits  # loads on request
 
         if counted.singles is not None or len(self.about.codes) == 2:
-            return self.drawn(metrics_of, counted, asked)
+            return self.drawn(metrics_of, counted, resampling)
         sums = SumsOfUnits(counted.tar.counts), SumsOfUnits(counted.non.counts)
-        return replicated_by(sums, metrics_of, counted, self.about.keys, asked)
+        return replicated_by(sums, metrics_of, counted, self.about.keys, resampling)
 
     def in_memory(self, what: str) -> UnitTrials:
         """Return the trials themselves.
@@ -198,13 +198,13 @@ class UnitTrials(TrialsByUnit):
         """
         if all(one is None for one in units):
             return None
-        given = [np.asarray(one) for one in scores]
-        given = [one if one.dtype.kind == "f" else one.astype(np.float64) for one in given]
-        found = units_of_classes(*units, (len(given[0]), len(given[1])))
-        if found is None:
+        values = [np.asarray(one) for one in scores]
+        values = [one if one.dtype.kind == "f" else one.astype(np.float64) for one in values]
+        result = units_of_classes(*units, (len(values[0]), len(values[1])))
+        if result is None:
             return None
-        kept = [_validate.weights(w, len(s), "weights") for s, w in zip(given, weights, strict=True)]
-        return cls((given[0], given[1]), found, (kept[0], kept[1]))
+        kept = [_validate.weights(w, len(s), "weights") for s, w in zip(values, weights, strict=True)]
+        return cls((values[0], values[1]), result, (kept[0], kept[1]))
 
     @classmethod
     def merged(cls, parts: Sequence[UnitTrials]) -> UnitTrials:
@@ -244,7 +244,7 @@ class UnitTrials(TrialsByUnit):
 
     def by_unit(self, bins: ScoreBins) -> unit_counts.CountedByUnit:
         """Return targets and non-targets by unit and bin."""
-        found, group = list[UnitCounts](), unit_counts.groups_of_units(self.units[0].keys, N_GROUPS)
+        result, group = list[UnitCounts](), unit_counts.groups_of_units(self.units[0].keys, N_GROUPS)
         for c, (scores, units, weights) in enumerate(zip(self.scores, self.units, self.weights, strict=True)):
             own = UnitCounts.of(scores, units, bins, group, weights)
             if self.strata is not None:
@@ -252,10 +252,10 @@ class UnitTrials(TrialsByUnit):
                 own = unit_counts.StratifiedCounts.of(
                     own, *unit_counts.in_strata(self.strata[c], bins.of(scores), units, weights, shape)
                 )
-            found.append(own)
+            result.append(own)
         pairs = zip(self.scores, self.weights, strict=True)
         n_trials = np.array([len(x) if w is None else np.count_nonzero(w) for x, w in pairs])
-        return unit_counts.CountedByUnit(found[0], found[1], n_trials)
+        return unit_counts.CountedByUnit(result[0], result[1], n_trials)
 
     def single_sums(
         self, bins: ScoreBins, facts: unit_counts.SingleFacts, known: Keys | None
@@ -264,7 +264,7 @@ class UnitTrials(TrialsByUnit):
         places = [bins.of(scores).astype(np.int64, copy=False) for scores in self.scores]
         return unit_counts.SingleSums.of(places, self.units, self.weights, facts, known, (N_GROUPS, bins.n_bins))
 
-    def drawn(self, metrics_of: MetricsOfTables, counted: BinnedTrials, asked: Resampling) -> Replicated:
+    def drawn(self, metrics_of: MetricsOfTables, counted: BinnedTrials, resampling: Resampling) -> Replicated:
         """Return replicates; see `TrialsByUnit.drawn`."""
         from deciban.core.resampling.replicates import bin_sums  # loads on request
 
@@ -273,11 +273,15 @@ class UnitTrials(TrialsByUnit):
             bin_sums(units, bins.of(scores), bins.n_bins, weights)
             for scores, units, weights in zip(self.scores, self.units, self.weights, strict=True)
         )
-        return replicated_by((tar, non), metrics_of, counted, self.about.keys, asked)
+        return replicated_by((tar, non), metrics_of, counted, self.about.keys, resampling)
 
 
 def replicated_by(
-    sums: tuple[BinSums, BinSums], metrics_of: MetricsOfTables, counted: BinnedTrials, keys: Keys, asked: Resampling
+    sums: tuple[BinSums, BinSums],
+    metrics_of: MetricsOfTables,
+    counted: BinnedTrials,
+    keys: Keys,
+    resampling: Resampling,
 ) -> Replicated:
     """Return `TrialsByUnit.replicated` for units whose weights can be drawn at once, from their sums in bins."""
     from deciban.core.resampling.replicates import of_both_classes, replicates_of
@@ -287,7 +291,7 @@ def replicated_by(
     def drawn(weights: Multipliers) -> Replicated:
         return of_both_classes(metrics_of, (sums[0].of(weights), sums[1].of(weights)), whole)
 
-    return replicates_of(drawn, keys, seed=asked.seed, n_replicates=asked.bootstrap)
+    return replicates_of(drawn, keys, seed=resampling.seed, n_replicates=resampling.bootstrap)
 
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)
@@ -363,8 +367,8 @@ class TwoClassMetrics:
         axis: Axis = "nats",
         rule: object = None,
     ) -> None:
-        given: object = operating_points
-        if not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+        argument: object = operating_points
+        if not isinstance(argument, Iterable) or getattr(argument, "ndim", 1) == 0:
             raise InputError(
                 f"operating_points: expected several, got {operating_points!r}. Write [{operating_points!r}]."
             )
@@ -373,7 +377,7 @@ class TwoClassMetrics:
             raise InputError("operating_points: none given. Detection costs need at least one.")
         if axis not in ("nats", "log10"):
             raise InputError(f"axis: got {axis!r}. It is 'nats' or 'log10'.")
-        found = {
+        entries = {
             "operating_points": points,
             "eer_conventions": conventions_of(eer_conventions),
             "classifier": bool(classifier),
@@ -389,7 +393,7 @@ class TwoClassMetrics:
             "rule": None if rule is None else _threshold_rule(rule),
             "own": tuple(REGISTERED.items()),
         }
-        for name, value in found.items():
+        for name, value in entries.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -400,8 +404,8 @@ class TwoClassMetrics:
     @property
     def has_requests(self) -> bool:
         """True if metrics are requested that evaluations do not have by default."""
-        asked = self.eer_conventions, self.classifier, self.discrepancy, self.fnmr_at, self.fmr_at, self.at_thresholds
-        return any(map(bool, (*asked, self.posteriors_at, self.rule)))
+        items = self.eer_conventions, self.classifier, self.discrepancy, self.fnmr_at, self.fmr_at, self.at_thresholds
+        return any(map(bool, (*items, self.posteriors_at, self.rule)))
 
     @property
     def rule_priors(self) -> tuple[float, ...]:
@@ -409,9 +413,9 @@ class TwoClassMetrics:
         return tuple(dict.fromkeys(point.p_target for point in self.operating_points)) if self.rule else ()
 
     @classmethod
-    def of(cls, asked: TwoClassMetrics | Iterable[PointLike]) -> TwoClassMetrics:
+    def of(cls, request: TwoClassMetrics | Iterable[PointLike]) -> TwoClassMetrics:
         """Return requests from operating points; requests are returned unchanged."""
-        return asked if isinstance(asked, TwoClassMetrics) else cls(asked)
+        return request if isinstance(request, TwoClassMetrics) else cls(request)
 
     def __str__(self) -> str:
         own = f" and metrics {', '.join(name for name, _ in self.own)}" if self.own else ""
@@ -427,17 +431,17 @@ CUSTOM = "custom"
 
 def posterior_costs_of(trials: ScoredTrials, metrics: TwoClassMetrics) -> tuple[PosteriorCosts, ...]:
     """Add up costs of posteriors at each requested prior, of a custom rule at each of its priors, then own costs."""
-    found: list[PosteriorCosts] = [
+    result: list[PosteriorCosts] = [
         {name: costs(trials.tar, trials.non, float(logit(p))) for name, costs in RULES.items()}
         for p in metrics.posteriors_at
     ]
     if (rule := metrics.rule) is not None:
         from deciban.rules.delivered import costs_of_llrs
 
-        found += [{CUSTOM: costs_of_llrs(trials, rule, float(logit(p)))} for p in metrics.rule_priors]
+        result += [{CUSTOM: costs_of_llrs(trials, rule, float(logit(p)))} for p in metrics.rule_priors]
     if metrics.own:
-        found.append(own_sums(metrics.own, (trials.tar, trials.non)))
-    return tuple(found)
+        result.append(own_sums(metrics.own, (trials.tar, trials.non)))
+    return tuple(result)
 
 
 @dataclass(frozen=True, eq=False)
@@ -664,14 +668,14 @@ def _priors(values: ArrayLike) -> FloatArray:
 
 def _checked(scores: ArrayLike, weights: Weights, name: str) -> WeightedScores:
     """Return the scores and weights of a class that can be empty, or have only weights of 0."""
-    given = _validate.array(scores, name)
-    if given.shape != (0,):
-        checked = _validate.scores(given, name)
+    values = _validate.array(scores, name)
+    if values.shape != (0,):
+        checked = _validate.scores(values, name)
         kept = None if weights is None else _validate.array(weights, f"{name}_weights")
         if kept is None or kept.dtype.kind not in "biuf" or kept.any():
             return checked, _validate.weights(kept, len(checked), f"{name}_weights")
-    if weights is not None and np.shape(weights) != given.shape:
+    if weights is not None and np.shape(weights) != values.shape:
         raise InputError(
-            f"{name}_weights: {np.size(weights)} weights for {given.size} trials. Give one weight per trial."
+            f"{name}_weights: {np.size(weights)} weights for {values.size} trials. Give one weight per trial."
         )
     return np.zeros(0), None if weights is None else np.zeros(0, np.int64)

@@ -89,16 +89,16 @@ class Roles:
         """
         cells.refuse_equal_names(table.schema.names, table.name)
         options = as_told(table, options)
-        found = dict(zip(free_columns(table).names, schema_roles(table, options), strict=True))
-        found |= {name: naming.CONDITION + name for name in table.partitions}
+        entries = dict(zip(free_columns(table).names, schema_roles(table, options), strict=True))
+        entries |= {name: naming.CONDITION + name for name in table.partitions}
         described, units = description(table.schema), dict[str, ScoreUnit]()
         if options.need != "class-scores" and described.get("class_scores") is not True:
             by_name = declared_by_metadata(options, table.schema, table.name)
-            units = {name: by_name.unit_of(name) for name, role in found.items() if role == "score"}
+            units = {name: by_name.unit_of(name) for name, role in entries.items() if role == "score"}
         ratios = frozenset(name for name, unit in units.items() if unit == "lr")
         if described.get("is_from_lr") is True:
             units = dict.fromkeys(units, "lr")
-        return cls(table, found, compared_columns(options, table.schema.names, table.name), units, ratios)
+        return cls(table, entries, compared_columns(options, table.schema.names, table.name), units, ratios)
 
     @property
     def scores(self) -> tuple[str, ...]:
@@ -125,8 +125,8 @@ class Roles:
     @property
     def sides(self) -> dict[str, str]:
         """The columns that identify trials, by side."""
-        found = {side: name for side in naming.IDENTITY if (name := self.column(side)) is not None}
-        return found if naming.identity_of(list(found)) else {}
+        entries = {side: name for side in naming.IDENTITY if (name := self.column(side)) is not None}
+        return entries if naming.identity_of(list(entries)) else {}
 
     def columns_in_words(self, columns: Iterable[str]) -> str:
         """Return a text with the roles of some columns."""
@@ -233,8 +233,8 @@ class TableRules:
         if column is not None and classes is None and is_text_or_bytes(_plain_type(self.table.schema.field(column))):
             names: dict[str, None] = {}
             for partition in self.table.rows:
-                found = pc.unique(cells.plain(partition.table([column]).column(column))).drop_null()
-                names |= dict.fromkeys(pc.cast(found, pa.string()).to_pylist())
+                result = pc.unique(cells.plain(partition.table([column]).column(column))).drop_null()
+                names |= dict.fromkeys(pc.cast(result, pa.string()).to_pylist())
             classes = tuple(sorted(names))
         return replace(self, options=replace(self.options, vocabulary=vocabulary), classes=classes)
 
@@ -394,14 +394,14 @@ def schema_roles(table: cells.RowTable, options: InputOptions) -> Sequence[str]:
     schema, name = free_columns(table), table.name
     headers = schema.names
     if options.columns is not None:
-        chosen = naming.parse_columns(naming.of_headers(options.columns, headers))
-        if isinstance(chosen, Mapping):
-            return naming.named_roles(chosen, headers, name)
-        if len(chosen) != len(headers):
+        lines = naming.parse_columns(naming.of_headers(options.columns, headers))
+        if isinstance(lines, Mapping):
+            return naming.named_roles(lines, headers, name)
+        if len(lines) != len(headers):
             raise FormatError(
-                f"{name}: {len(chosen)} columns are named ({option('columns')}), the table has {len(headers)}."
+                f"{name}: {len(lines)} columns are named ({option('columns')}), the table has {len(headers)}."
             )
-        return chosen
+        return lines
     recorded = description(schema).get("roles")
     if isinstance(recorded, dict) and _are_roles([recorded.get(header) for header in headers]):
         return [recorded[header] for header in headers]
@@ -413,8 +413,8 @@ def schema_roles(table: cells.RowTable, options: InputOptions) -> Sequence[str]:
     # A number without another meaning is the score of a class.
     taken = (*naming.identity_of(roles), "class")
     free = [titles.numeric[at] and not naming.names_row(header) for at, header in enumerate(headers)]
-    found = ["score" if free[at] and role not in taken else role for at, role in enumerate(meant)]
-    return found if meant == roles else naming.without_other_numbers(found, headers)
+    items = ["score" if free[at] and role not in taken else role for at, role in enumerate(meant)]
+    return items if meant == roles else naming.without_other_numbers(items, headers)
 
 
 def _titles(table: cells.RowTable, options: InputOptions) -> naming.Titles:
@@ -439,8 +439,8 @@ def kinds_of(table: cells.RowTable, options: InputOptions) -> tuple[ContentKind,
     if description(schema).get("class_scores") is True:
         return ("class-scores", "class-key")
     kinds: tuple[ContentKind, ...] = ("scores", "key", "class-key", "class-scores")
-    made = () if compared_columns(options, schema.names, table.name) is None else ("label",)
-    roles = {kind: (*schema_roles(table, replace(options, need=kind)), *made) for kind in kinds}
+    result = () if compared_columns(options, schema.names, table.name) is None else ("label",)
+    roles = {kind: (*schema_roles(table, replace(options, need=kind)), *result) for kind in kinds}
     held = tuple(kind for kind in kinds if naming.could_hold(roles[kind], kind))
     of_classes = None
     if options.columns is None and "label" in roles["key"] and "roles" not in description(schema):
@@ -569,8 +569,8 @@ def contents_of_frame(
         raise InputError(
             f"{', '.join(sides)}: trials are identified by enroll and test (and side), or by trial. Name these columns."
         )
-    listed = [own.get(column, naming.CONDITION + column if column else naming.IGNORED) for column in table.column_names]
-    options = InputOptions(need=need, columns=listed, vocabulary=Vocabulary.of(labels), name=system, unit=unit)
+    items = [own.get(column, naming.CONDITION + column if column else naming.IGNORED) for column in table.column_names]
+    options = InputOptions(need=need, columns=items, vocabulary=Vocabulary.of(labels), name=system, unit=unit)
     held = cells.RowTable.of_table(table, name, "data frame", max(table.nbytes, 1))
     try:
         return TableRules.of(held, options).made(held.rows, Origin(name, "data frame"))
@@ -616,7 +616,7 @@ def of_one_system(frame: Frame, systems: Mapping[str, Sequence[str]], name: str,
     )
 
 
-def columns_named(role: str, given: Any) -> list[str]:
+def columns_named(role: str, value: Any) -> list[str]:
     """Return the columns that were named for a role: one, or several for scores.
 
     Raises
@@ -629,13 +629,13 @@ def columns_named(role: str, given: Any) -> list[str]:
     >>> columns_named("score", ["sysA", "sysB"]), columns_named("label", "y"), columns_named("trial", None)
     (['sysA', 'sysB'], ['y'], [])
     """
-    if given is None:
+    if value is None:
         return []
-    if isinstance(given, str | int):
-        return [str(given)]
-    if role == "score" and isinstance(given, Sequence) and given:
-        columns = [str(one) for one in given if isinstance(one, str | int)]
-        if len(columns) == len(given):
+    if isinstance(value, str | int):
+        return [str(value)]
+    if role == "score" and isinstance(value, Sequence) and value:
+        columns = [str(one) for one in value if isinstance(one, str | int)]
+        if len(columns) == len(value):
             return columns
     several = ", or several in a list" if role == "score" else ""
-    raise InputError(f"{role}: got {type(given).__name__}. Name a column of the data frame{several}.")
+    raise InputError(f"{role}: got {type(value).__name__}. Name a column of the data frame{several}.")

@@ -206,17 +206,17 @@ def compared(columns: Mapping[str, str], headers: Sequence[str], name: str) -> t
     >>> compared({"score": "s", "label": "claimed==real"}, ["real", "claimed", "s"], "a.csv")
     (1, 0)
     """
-    asked = columns.get("label", "")
-    if EQUAL not in asked or asked in headers:
+    request = columns.get("label", "")
+    if EQUAL not in request or request in headers:
         return None
-    pair = asked.split(EQUAL)
+    pair = request.split(EQUAL)
     places = places_of(columns, headers)
     for part in pair:
         if part not in places:
             raise FormatError(f"{name}: no column {part!r} for the label; the columns are {shown_headers(headers)}.")
     one, other = (places[part] for part in pair[:2])
     if len(pair) > 2 or one == other:
-        raise FormatError(f"{name}: label={asked} does not compare two different columns. Write label=ONE==OTHER.")
+        raise FormatError(f"{name}: label={request} does not compare two different columns. Write label=ONE==OTHER.")
     return one, other
 
 
@@ -289,30 +289,30 @@ def of_headers(columns: Columns, headers: Sequence[str]) -> Columns:
     roles = dict(zip(headers, roles_of(headers, ""), strict=True))
     free = [part for part in parts if roles[part].startswith(CONDITION)]
     scores = [part for part in parts if roles[part] == "score"] or free
-    found = {role: header for header, role in roles.items() if role in (*IDENTITY, "label", "class")}
+    entries = {role: header for header, role in roles.items() if role in (*IDENTITY, "label", "class")}
     if len(free) > 1 or (free and scores != free):
-        known = [f"{role}={header}" for role, header in found.items()]
+        known = [f"{role}={header}" for role, header in entries.items()]
         raise InputError(
             f"columns: {' and '.join(free)} could be scores or something else. Name the role of each column: "
             f"{option(columns=','.join([*known, f'score={scores[0]}']))}."
         )
-    return found | ({"score": "|".join(scores)} if scores else {})
+    return entries | ({"score": "|".join(scores)} if scores else {})
 
 
 def _require_words(columns: object) -> None:
     """Raise if columns are neither roles in order nor a mapping of roles to names or numbers of columns."""
-    listed = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
-    if not isinstance(listed, Iterable) or not all(isinstance(word, str) for word in listed):
+    items = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
+    if not isinstance(items, Iterable) or not all(isinstance(word, str) for word in items):
         raise InputError(
             f"columns: got {columns!r}. Write the roles in order ('enroll,test,score'), or the column of each role, "
             "by name or number: {'trial': 'utt', 'score': '3'}."
         )
 
 
-def _merged(named: Sequence[Sequence[str]]) -> dict[str, str]:
+def _merged(lines: Sequence[Sequence[str]]) -> dict[str, str]:
     """Return roles with their columns; several scores may be written as score=A|B or as score=A,score=B."""
     columns: dict[str, str] = {}
-    for role, column in named:
+    for role, column in lines:
         if role in columns and role != "score":
             raise InputError(f"columns: {role!r} is given twice, as {columns[role]!r} and as {column!r}.")
         columns[role] = f"{columns[role]}|{column}" if role in columns else column
@@ -387,8 +387,8 @@ def label_candidate(roles: Sequence[str], headers: Sequence[str]) -> int | None:
         return None
     if "class" in roles:
         return roles.index("class")
-    found = [at for at, role in enumerate(roles) if role.startswith(CONDITION) and may_be_label(headers[at])]
-    return found[0] if len(found) == 1 else None
+    items = [at for at, role in enumerate(roles) if role.startswith(CONDITION) and may_be_label(headers[at])]
+    return items[0] if len(items) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -556,12 +556,12 @@ def words_of_columns(columns: Sequence[str], *, in_order: bool) -> dict[str, int
     >>> words_of_columns(["p_a", "p_b"], in_order=True)
     {'p_a': 0, 'p_b': 1, 'a': 0, 'b': 1, '0': 0, '1': 1}
     """
-    found = {name: at for at, name in enumerate(columns)}
+    entries = {name: at for at, name in enumerate(columns)}
     short = _without_shared(columns)
-    found |= {name: at for at, name in enumerate(short) if name not in found}
-    if in_order and not any(plain_word(name).isdecimal() for name in found):
-        found |= {str(at): at for at in range(len(columns))}
-    return found
+    entries |= {name: at for at, name in enumerate(short) if name not in entries}
+    if in_order and not any(plain_word(name).isdecimal() for name in entries):
+        entries |= {str(at): at for at in range(len(columns))}
+    return entries
 
 
 def counts_columns(headers: Sequence[str]) -> bool:
@@ -661,6 +661,6 @@ def labels_option(target: str = "WORD", nontarget: str = "WORD", **more: str) ->
     return option(labels={"target": target, "nontarget": nontarget, **more})
 
 
-def unknown_label(word: str, known: Vocabulary, place: str = "") -> str:
+def unknown_label(word: str, vocabulary: Vocabulary, place: str = "") -> str:
     """Return the message about a label without a meaning; ``place`` follows the word."""
-    return f"unknown label {word!r}{place}. Define your words: {labels_option()}. Known words: {known}"
+    return f"unknown label {word!r}{place}. Define your words: {labels_option()}. Known words: {vocabulary}"

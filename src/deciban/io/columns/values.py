@@ -256,8 +256,8 @@ def _without_nulls(whole: pa.Schema, schemas: Sequence[pa.Schema]) -> pa.Schema:
     for at, field in enumerate(whole):
         if pa.types.is_null(field.type):
             kinds = (own.field(field.name).type for own in schemas)
-            found = next((kind for kind in kinds if not pa.types.is_null(kind)), field.type)
-            whole = whole.set(at, field.with_type(found))
+            result = next((kind for kind in kinds if not pa.types.is_null(kind)), field.type)
+            whole = whole.set(at, field.with_type(result))
     return whole
 
 
@@ -319,10 +319,10 @@ def described_together(whole: pa.Schema, parts: Sequence[tuple[str, pa.Schema]],
         if ("classes" in first) != ("classes" in other):
             with_list, without = (name, first_name) if "classes" in other else (first_name, name)
             raise FormatError(f"{with_list} lists all classes, {without} does not. Write one of them again.")
-    listed = [one["classes"] for one in described if isinstance(one.get("classes"), list)]
-    if not listed:
+    items = [one["classes"] for one in described if isinstance(one.get("classes"), list)]
+    if not items:
         return whole
-    classes = list(dict.fromkeys(str(name) for names in listed for name in names))
+    classes = list(dict.fromkeys(str(name) for names in items for name in names))
     return whole.with_metadata({**(whole.metadata or {}), METADATA: json.dumps(first | {"classes": classes}).encode()})
 
 
@@ -374,13 +374,13 @@ def assemble(
         trials = trials.densest()
     else:
         trials = Trials.of_rows(len(columns[0]), conditions=conditions, origin=origin)
-    found = [i for i, role in enumerate(roles) if role == "score"]
-    names = [system if len(found) == 1 or headers is None else headers[i] for i in found]
-    if are_classes := options.need == "class-scores" and len(found) > 1:
-        systems = tuple(Scores(trials, scores_of(columns[i]), name) for i, name in zip(found, names, strict=True))
+    items = [i for i, role in enumerate(roles) if role == "score"]
+    names = [system if len(items) == 1 or headers is None else headers[i] for i in items]
+    if are_classes := options.need == "class-scores" and len(items) > 1:
+        systems = tuple(Scores(trials, scores_of(columns[i]), name) for i, name in zip(items, names, strict=True))
     else:
-        titles = [None if headers is None else headers[i] for i in found]
-        called = zip(found, names, titles, strict=True)
+        titles = [None if headers is None else headers[i] for i in items]
+        called = zip(items, names, titles, strict=True)
         systems = tuple(options.system(trials, scores_of(columns[i]), name, title) for i, name, title in called)
     key, words = None, dict[str, bool]()
     if "label" in by_role:
@@ -587,8 +587,8 @@ def _words(column: pa.ChunkedArray) -> list[str]:
             column = pc.cast(column, pa.int64()).cast(pa.string())
         except pa.ArrowInvalid:
             return [""]
-    found: list[str] = pc.unique(pc.cast(column, pa.string())).drop_null().to_pylist()
-    return found
+    lines: list[str] = pc.unique(pc.cast(column, pa.string())).drop_null().to_pylist()
+    return lines
 
 
 def names_in(column: pa.Array | pa.ChunkedArray, name: str, role: str) -> tuple[IntArray, pa.Array]:

@@ -136,10 +136,10 @@ class Contents:
                 _add_conditions(conditions, one.trials)
         if trials is None:
             return cls(origin=Origin("data"), **fields)
-        made = cls(origin=trials.origin, **({"index": Index(trials)} | fields))
-        if all(table.trials.conditions.keys() == conditions.keys() for table in made.tables):
-            return made
-        return made.with_trials(lambda own: replace(own, conditions=conditions))
+        contents = cls(origin=trials.origin, **({"index": Index(trials)} | fields))
+        if all(table.trials.conditions.keys() == conditions.keys() for table in contents.tables):
+            return contents
+        return contents.with_trials(lambda own: replace(own, conditions=conditions))
 
     @property
     def kinds(self) -> tuple[ContentKind, ...]:
@@ -154,10 +154,10 @@ class Contents:
 
     def with_trials(self, change: Callable[[Trials], Trials]) -> Contents:
         """Change the trials of all tables with a function."""
-        made = {id(table.trials): change(table.trials) for table in self.tables}
+        entries = {id(table.trials): change(table.trials) for table in self.tables}
 
         def changed(table: Any) -> Any:
-            return None if table is None else replace(table, trials=made[id(table.trials)])
+            return None if table is None else replace(table, trials=entries[id(table.trials)])
 
         held = {name: changed(getattr(self, name)) for name in ("index", "key", "class_scores", "class_key")}
         return replace(self, systems=tuple(map(changed, self.systems)), **held)
@@ -511,21 +511,21 @@ _FUNCTIONS = {"derive", "undo", "plausible", "signs", "read", "holds", "sample",
 """Fields that are functions; the registry contains their module and name."""
 
 
-def _called(place: str, *given: Any) -> Any:
+def _called(place: str, *value: Any) -> Any:
     """Call a function of the registry; this imports its module."""
     module, function = place.split(".")
-    return getattr(importlib.import_module(f"{__name__}.{module}"), function)(*given)
+    return getattr(importlib.import_module(f"{__name__}.{module}"), function)(*value)
 
 
 @cache
 def formats() -> dict[str, Format]:
     """Return each format by its name, from ``formats.toml``."""
-    found = dict[str, Format]()
+    entries = dict[str, Format]()
     for name, about in tomllib.loads(resources.files(__name__).joinpath("formats.toml").read_text("utf-8")).items():
         late: dict[str, Any] = {key: partial(_called, about[key]) for key in _FUNCTIONS & about.keys()}
         rest: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in about.items()}
-        found[name] = (BinaryFormat if "read" in about else TextFormat)(name=name, **(rest | late))
-    return found
+        entries[name] = (BinaryFormat if "read" in about else TextFormat)(name=name, **(rest | late))
+    return entries
 
 
 @cache
@@ -536,8 +536,8 @@ def text_formats() -> dict[str, TextFormat]:
 
 def binary_formats(kind: str | None = None) -> dict[str, BinaryFormat]:
     """Return all other formats, or those for a kind of file (`deciban.io.source.Source.kind`)."""
-    found = {name: one for name, one in formats().items() if isinstance(one, BinaryFormat)}
-    return {name: one for name, one in found.items() if kind is None or kind in one.found_in}
+    entries = {name: one for name, one in formats().items() if isinstance(one, BinaryFormat)}
+    return {name: one for name, one in entries.items() if kind is None or kind in one.found_in}
 
 
 def by_name(name: str) -> Format:
@@ -548,9 +548,9 @@ def by_name(name: str) -> Format:
     InputError
         If it does not exist.
     """
-    asked: object = name
-    if not isinstance(asked, str):
-        raise InputError(f"format: got {asked!r}. Use the name of a format: {', '.join(formats())}.")
+    request: object = name
+    if not isinstance(request, str):
+        raise InputError(f"format: got {request!r}. Use the name of a format: {', '.join(formats())}.")
     if name not in formats():
         raise InputError(f"format: {name!r} is unknown. Use one of {', '.join(formats())}.")
     return formats()[name]

@@ -243,14 +243,14 @@ def read_hyperion(source: Source, options: InputOptions) -> Contents:
         if contents.index is None:
             return contents
         trials, notes = contents.index.trials, list[str]()
-        found: dict[str, pa.Array] = {}
+        entries: dict[str, pa.Array] = {}
         for path in filter(file.has, CONDITIONS):
             column = _condition(file, path, trials)
             if column is None:
                 notes.append(f"{file.name}, {path}: not one value per model, segment or trial; it was left out.")
             else:
-                found[path.rpartition("/")[2]] = column
-    found_too = contents.with_trials(lambda trials: replace(trials, conditions=found))
+                entries[path.rpartition("/")[2]] = column
+    found_too = contents.with_trials(lambda trials: replace(trials, conditions=entries))
     return replace(found_too, notes=(*contents.notes, *notes))
 
 
@@ -304,14 +304,14 @@ _MOST_SECONDS = 30.0
 
 def read_mat(source: Source, options: InputOptions) -> Contents:
     """Read a MATLAB file of BOSARIS."""
-    wanted = _VARIABLE_OF.get(options.need)
+    expected = _VARIABLE_OF.get(options.need)
     if source.head.startswith(b"MATLAB 5.0 MAT-file"):
         with only_format_errors(source.name, "a MATLAB file"):
-            names, fields = _read_version_5(source, wanted)
-            variable = _chosen(source, names, wanted)
+            names, fields = _read_version_5(source, expected)
+            variable = _chosen(source, names, expected)
             return _contents(variable, _of_version_5(source, variable, fields), options)
     with hdf5.opened(source) as file:
-        variable = _chosen(source, [one for one in _VARIABLES if file.has(f"/{one}")], wanted)
+        variable = _chosen(source, [one for one in _VARIABLES if file.has(f"/{one}")], expected)
         return _contents(variable, _of_version_73(file, variable), options)
 
 
@@ -320,20 +320,20 @@ def _contents(variable: str, reader: named_matrix.FieldReader, options: InputOpt
     return reader.contents(kind, options, is_key=False)
 
 
-def _chosen(source: Source, found: list[str], wanted: str | None) -> str:
+def _chosen(source: Source, lines: list[str], expected: str | None) -> str:
     """Return the variable to read: the only one with a known name, or the one with the needed table."""
-    known = [one for one in _VARIABLES if one in found]
-    if wanted is not None and wanted in known:
-        return wanted
+    known = [one for one in _VARIABLES if one in lines]
+    if expected is not None and expected in known:
+        return expected
     if len(known) == 1:
         return known[0]
     if known:
         raise FormatError(f"{source.name}: contains {' and '.join(known)}. Save one of them to its own file.")
-    there = f"; it contains {', '.join(sorted(found)[:20])}" if found else ""
+    there = f"; it contains {', '.join(sorted(lines)[:20])}" if lines else ""
     raise FormatError(f"{source.name}: no variable {', '.join(_VARIABLES)} with the BOSARIS layout{there}.")
 
 
-def _read_version_5(source: Source, wanted: str | None) -> tuple[list[str], Mapping[str, Foreign]]:
+def _read_version_5(source: Source, expected: str | None) -> tuple[list[str], Mapping[str, Foreign]]:
     """Return the names of all variables and the fields of the struct to read, with a separate process."""
     most = max(_MOST_UNPACKED, _RATIO * source.size)
     seconds = _MOST_SECONDS * most / _MOST_UNPACKED
@@ -343,7 +343,7 @@ def _read_version_5(source: Source, wanted: str | None) -> tuple[list[str], Mapp
             path = Path(folder) / "file.mat"
             path.write_bytes(source.data)
         program = Path(__file__).parents[1] / "matrices" / "matlab5_process.py"
-        words = (program, path, archive, most, math.ceil(seconds), wanted or "", *_VARIABLES)
+        words = (program, path, archive, most, math.ceil(seconds), expected or "", *_VARIABLES)
         command = [sys.executable, "-P", *map(str, words)]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=4 * seconds)  # noqa: S603
@@ -506,8 +506,8 @@ def read_cells(file: hdf5.Hdf5, path: str) -> list[str]:
     return texts
 
 
-def _text_of_matlab73(file: hdf5.Hdf5, found: Foreign, path: str) -> str:
-    dataset = file.checked(found, path)
+def _text_of_matlab73(file: hdf5.Hdf5, foreign: Foreign, path: str) -> str:
+    dataset = file.checked(foreign, path)
     file.check_size(dataset, path)
     if _is_empty(file, dataset):
         return ""

@@ -111,7 +111,7 @@ class _Table:
         if not self.text[self.start :].strip():
             raise FormatError(f"{self.name}: contains no trial, only the names of columns.")
         try:
-            found = pyarrow.csv.read_csv(
+            result = pyarrow.csv.read_csv(
                 pa.BufferReader(memoryview(self.text)[self.start :]),
                 read_options=pyarrow.csv.ReadOptions(
                     column_names=numbered, block_size=max(1 << 24, 16 * len(self.header)), use_threads=False
@@ -125,12 +125,12 @@ class _Table:
             )
         except pa.ArrowInvalid as error:
             raise self.fault(are_scores=kind == pa.float64()) or FormatError(f"{self.name}: {error}") from error
-        names = pc.utf8_trim(found.column(0), BLANKS).combine_chunks()
+        names = pc.utf8_trim(result.column(0), BLANKS).combine_chunks()
         empty = pc.index(names, "").as_py()
         if empty >= 0:
             number, _ = next(islice(self.lines(), empty, None))
             raise FormatError(f"{self.name}:{number}: the name of the enrolment is empty.")
-        return names, found.columns[1:]
+        return names, result.columns[1:]
 
     def fault(self, *, are_scores: bool) -> FormatError | None:
         """Return the error for the first fault: a wrong number of cells, or an invalid score."""
@@ -266,21 +266,21 @@ def holds_openbr(source: Source, options: InputOptions) -> tuple[ContentKind, ..
 
 
 def _header(source: Source) -> _Header:
-    found = _HEADER.match(source.head)
-    if found is None:
+    result = _HEADER.match(source.head)
+    if result is None:
         raise FormatError(
             f"{source.name}: not a matrix of OpenBR: expected a line S2 or D2, two lines with the names of lists, and "
             "a line 'MF rows columns' or 'MB rows columns' with the byte order."
         )
-    order = next((sign for sign in "<>" if np.frombuffer(found[7], f"{sign}i4")[0] == _MAGIC), None)
+    order = next((sign for sign in "<>" if np.frombuffer(result[7], f"{sign}i4")[0] == _MAGIC), None)
     if order is None:
         raise FormatError(
-            f"{source.name}: the fourth line ends with the bytes {found[7].hex()}, expected 0x12345678 in either byte "
+            f"{source.name}: the fourth line ends with the bytes {result[7].hex()}, expected 0x12345678 in either byte "
             "order. Write the file again, in binary mode."
         )
-    kind: np.dtype[np.generic] = np.dtype(np.uint8) if found[4] == b"B" else np.dtype(f"{order}f4")
-    sets = tuple(found[at].decode("utf-8", "replace").strip() or "a list without a name" for at in (2, 3))
-    return _Header(found.end(), kind, (int(found[5]), int(found[6])), found[1] == b"D", (sets[0], sets[1]))
+    kind: np.dtype[np.generic] = np.dtype(np.uint8) if result[4] == b"B" else np.dtype(f"{order}f4")
+    sets = tuple(result[at].decode("utf-8", "replace").strip() or "a list without a name" for at in (2, 3))
+    return _Header(result.end(), kind, (int(result[5]), int(result[6])), result[1] == b"D", (sets[0], sets[1]))
 
 
 def _cells(source: Source, header: _Header) -> AnyArray:

@@ -216,8 +216,8 @@ class _ArrayReader:
         if log10 is not None and bool(log10.all()):
             self.options = self.options.declaring("log10", origin.name)
         names = self._names()
-        wanted = [name for name in self.names if name.startswith(SYSTEM)] or ["score"]
-        scores = {name: array for name in wanted if (array := self._take(name)) is not None}
+        expected = [name for name in self.names if name.startswith(SYSTEM)] or ["score"]
+        scores = {name: array for name in expected if (array := self._take(name)) is not None}
         truth, label, classes = self._take("is_target"), self._take("label"), self._take("classes")
         values = [array for array in (*scores.values(), truth, label) if array is not None]
         trials = self._trials(names, values, origin)
@@ -247,22 +247,22 @@ class _ArrayReader:
 
     def _names(self) -> dict[str, pa.Array]:
         """Return names per trial, by side; for a grid, names of rows and columns (``enroll_names``, ``test_names``)."""
-        found: dict[str, pa.Array] = {}
+        entries: dict[str, pa.Array] = {}
         for side in dict.fromkeys((*PAIR_SIDE, *SINGLE)):
             distinct, values = self._take(f"{side}_names"), self._take(side)
             if values is not None:
                 place = self.place(side)
-                found[side] = (
+                entries[side] = (
                     numpy_files.as_names(values, place) if distinct is None else self._decoded(values, distinct, side)
                 )
             elif distinct is not None:
-                found[f"{side}_names"] = numpy_files.as_names(distinct, self.place(f"{side}_names"))
-        if found and not _is_grid(found) and tuple(found) not in (PAIR, PAIR_SIDE, SINGLE):
+                entries[f"{side}_names"] = numpy_files.as_names(distinct, self.place(f"{side}_names"))
+        if entries and not _is_grid(entries) and tuple(entries) not in (PAIR, PAIR_SIDE, SINGLE):
             raise FormatError(
-                f"{self.name}: identifies its trials by {', '.join(found)}. Expected enroll and test (and side), or "
+                f"{self.name}: identifies its trials by {', '.join(entries)}. Expected enroll and test (and side), or "
                 "trial, or for a grid enroll_names and test_names."
             )
-        return found
+        return entries
 
     def _decoded(self, codes: AnyArray, distinct: AnyArray, side: str) -> pa.Array:
         names = numpy_files.as_names(distinct, self.place(f"{side}_names"))
@@ -331,21 +331,21 @@ class _ArrayReader:
         raise FormatError(f"{self.place(array)}: has shape {values.shape}, expected {expected}.")
 
     def _systems(self, scores: dict[str, AnyArray], trials: Trials) -> tuple[Scores, ...]:
-        given = self.options.name or "system"
+        value = self.options.name or "system"
         return tuple(
             self.options.system(
                 trials,
                 numpy_files.as_scores(self._per_trial(array, values, trials), self.place(array)),
-                given if len(scores) == 1 else array.removeprefix(SYSTEM),
+                value if len(scores) == 1 else array.removeprefix(SYSTEM),
             )
             for array, values in scores.items()
         )
 
-    def _labelled(self, contents: Contents, trials: Trials, label: AnyArray, known: list[str] | None) -> Contents:
+    def _labelled(self, contents: Contents, trials: Trials, label: AnyArray, lines: list[str] | None) -> Contents:
         """Add labels as a key, or as a class key if there are classes."""
         place = self.place("label")
         names = numpy_files.as_names(label, place) if label.dtype.kind in "US" else None
-        if known is None and contents.class_scores is None and self.options.need != "class-key":
+        if lines is None and contents.class_scores is None and self.options.need != "class-key":
             words = self.options.vocabulary
             is_target, meant = (
                 numpy_files.truth_by_words(label, words, place) if names is None else truth_of(names, words)
@@ -353,13 +353,13 @@ class _ArrayReader:
             return replace(contents, key=Key(trials, is_target), words=meant)
         if names is None:
             labels = numpy_files.as_labels(label, place)
-            if known is None:
+            if lines is None:
                 return replace(contents, class_key=numpy_files.class_key_of(trials, labels))
-            if labels.max() >= len(known):
+            if labels.max() >= len(lines):
                 row = int(np.argmax(labels))
-                raise FormatError(f"{place}, row {row}: label {labels[row]} of {len(known)} classes, numbered from 0.")
-            names = pa.DictionaryArray.from_arrays(pa.array(labels), pa.array(known))
-        return replace(contents, class_key=ClassKey.of(trials, names, classes=known))
+                raise FormatError(f"{place}, row {row}: label {labels[row]} of {len(lines)} classes, numbered from 0.")
+            names = pa.DictionaryArray.from_arrays(pa.array(labels), pa.array(lines))
+        return replace(contents, class_key=ClassKey.of(trials, names, classes=lines))
 
 
 def _is_grid(names: dict[str, pa.Array]) -> bool:

@@ -194,9 +194,9 @@ def _depth(line: bytes) -> int:
 
 def _as_lines(data: bytes, name: str) -> bytes:
     """Return an array of objects as one line per object."""
-    found = json.loads(data)
-    if not found or not all(isinstance(one, dict) for one in found):
+    result = json.loads(data)
+    if not result or not all(isinstance(one, dict) for one in result):
         raise FormatError(
             f"{name}: a JSON array, but not of objects. Expected [{{...}}, ...] with an object per trial."
         )
-    return "\n".join(map(json.dumps, found)).encode()
+    return "\n".join(map(json.dumps, result)).encode()

@@ -323,13 +323,13 @@ def read_lines(source: Source, system: str) -> TestLines:
     layout = Layout(lines, (*_ROLES, _TRUE) if with_key else _ROLES, " ")
     blocks = TextBlocks(source.name, layout, text=data)
     origin = Origin(source.name, str(layout), partial(lines_of_rows, blocks))
-    listed = parse_blocks(blocks, origin, system, InputOptions(need="scores")).scores
-    trials = listed.trials
+    items = parse_blocks(blocks, origin, system, InputOptions(need="scores")).scores
+    trials = items.trials
     for name in ("test", "set"):
-        found = pc.unique(trials.condition(name)).to_pylist()
-        if len(found) > 1:
+        result = pc.unique(trials.condition(name)).to_pylist()
+        if len(result) > 1:
             raise FormatError(
-                f"{source.name}: lines of more than one {name}: {', '.join(found[:5])}. Write each to its own file."
+                f"{source.name}: lines of more than one {name}: {', '.join(result[:5])}. Write each to its own file."
             )
     languages, classes = encode(trials.condition("language"))
     rows = _complete(trials, languages, classes.to_pylist())
@@ -338,7 +338,7 @@ def read_lines(source: Source, system: str) -> TestLines:
         key = _key(trials, segments, rows) if with_key else None
     except InputError as error:
         raise FormatError(f"{source.name}: {error}") from error
-    return TestLines(listed, segments, classes.to_pylist(), rows, key, str(layout))
+    return TestLines(items, segments, classes.to_pylist(), rows, key, str(layout))
 
 
 def _complete(trials: Trials, languages: IntArray, classes: list[str]) -> IntArray:

@@ -88,16 +88,16 @@ class Hdf5:
             return self._found[path]
         parent, _, part = path.rpartition("/")
         group = self._find(parent)
-        found = None
+        foreign = None
         if isinstance(group, h5py.h5g.GroupID) and group.links.exists(part.encode()):
             if group.links.get_info(part.encode()).type != h5py.h5l.TYPE_HARD:
                 raise FormatError(
                     f"{self.name}, {path}: {part} is a soft or external link. deciban does not follow links, because "
                     "they could lead to other files. Copy the data into the file: h5repack --merge."
                 )
-            found = h5py.h5o.open(group, part.encode())
-        self._found[path] = found
-        return found
+            foreign = h5py.h5o.open(group, part.encode())
+        self._found[path] = foreign
+        return foreign
 
     def dataset(self, path: str) -> Foreign:
         """Return the h5py dataset at a path, after a check of its storage and size.
@@ -107,25 +107,25 @@ class Hdf5:
         FormatError
             If it does not exist, its cells are in other files, or it declares more than was stored.
         """
-        found = self.unsized(path)
-        self.check_size(found, path)
-        return found
+        foreign = self.unsized(path)
+        self.check_size(foreign, path)
+        return foreign
 
     def unsized(self, path: str) -> Foreign:
         """Return a dataset without a check of its size, if it need not be read."""
-        found = self._find(path)
-        if found is None:
+        result = self._find(path)
+        if result is None:
             raise FormatError(f"{self.name}: no dataset {path}, so the file is not complete. Write it again.")
-        return self.checked(found, path)
+        return self.checked(result, path)
 
-    def checked(self, found: Foreign, path: str) -> Foreign:
+    def checked(self, foreign: Foreign, path: str) -> Foreign:
         """Convert an identifier to a dataset whose cells are in this file, behind known filters."""
         import h5py
 
-        if not isinstance(found, h5py.h5d.DatasetID):
+        if not isinstance(foreign, h5py.h5d.DatasetID):
             raise FormatError(f"{self.name}, {path}: expected a dataset, but this is a group or a type.")
         # Check the layout first: asking a virtual dataset for its shape may open other files.
-        plan = found.get_create_plist()
+        plan = foreign.get_create_plist()
         if plan.get_layout() == h5py.h5d.VIRTUAL or plan.get_external_count():
             raise FormatError(
                 f"{self.name}, {path}: the cells are in other files (virtual or external storage), which deciban does "
@@ -134,12 +134,12 @@ class Hdf5:
         plan.fill_value_defined()  # raises for damaged fill values, which would crash the library later
         codes = [plan.get_filter(i)[0] for i in range(plan.get_nfilters())]
         if not set(codes) <= _FILTERS.keys() or len(set(codes)) < len(codes):
-            listed = ", ".join(_FILTERS.get(code, f"number {code}") for code in codes)
+            items = ", ".join(_FILTERS.get(code, f"number {code}") for code in codes)
             raise FormatError(
-                f"{self.name}, {path}: stored with the filters {listed}. Only deflate, shuffle and fletcher32 are "
+                f"{self.name}, {path}: stored with the filters {items}. Only deflate, shuffle and fletcher32 are "
                 f"supported, each once. {_REPACK}."
             )
-        return h5py.Dataset(found, readonly=True)  # h5py then caches shape and type
+        return h5py.Dataset(foreign, readonly=True)  # h5py then caches shape and type
 
     def check_size(self, dataset: Foreign, path: str) -> None:
         """Raise if a dataset declares more than its stored bytes can contain.
@@ -301,7 +301,7 @@ def cells(
     n_due = math.prod(-(-length // chunk) for length, chunk in zip(dataset.shape, dataset.chunks, strict=True))
     start_row, stop_row = rows or (0, dataset.shape[0])
     shape = (stop_row - start_row, *dataset.shape[1:])
-    found = np.empty(shape, kind) if len(chunks) >= n_due else np.full(shape, 0 if fill is None else fill(), kind)
+    values = np.empty(shape, kind) if len(chunks) >= n_due else np.full(shape, 0 if fill is None else fill(), kind)
     n_bytes = math.prod(dataset.chunks) * kind.itemsize
     for offset, skipped, start, size in chunks:
         first, last = max(offset[0], start_row), min(offset[0] + dataset.chunks[0], stop_row)
@@ -314,10 +314,10 @@ def cells(
         if data is None or len(data) != n_bytes:
             raise FormatError(f"{where}: the chunk at {offset} is damaged. Copy the file again.")
         rest = tuple(slice(at, at + length) for at, length in zip(offset[1:], dataset.chunks[1:], strict=True))
-        target = found[(slice(first - start_row, last - start_row), *rest)]
+        target = values[(slice(first - start_row, last - start_row), *rest)]
         source = np.frombuffer(data, kind).reshape(dataset.chunks)[first - offset[0] : last - offset[0]]
         target[...] = source[tuple(map(slice, target.shape))]
-    return found
+    return values
 
 
 def _undone(number: int, data: bytes | None, n_bytes: int, width: int) -> bytes | None:
@@ -368,10 +368,10 @@ def strings(file: Hdf5, dataset: Foreign, where: str) -> list[bytes]:
     if int(references["length"].sum(dtype=np.uint64)) > file.size:
         raise FormatError(f"{where}: the names are longer than the whole file. Damaged, or made to fill the memory.")
     heaps: dict[int, tuple[bytes, Mapping[int, tuple[int, int]]]] = {}
-    left, found = file.size, []
+    left, contents = file.size, []
     for length, address, index in references.tolist():
         if not length:
-            found.append(b"")
+            contents.append(b"")
             continue
         if address not in heaps:
             heaps[address] = _heap(file, address, left, where)
@@ -379,9 +379,9 @@ def strings(file: Hdf5, dataset: Foreign, where: str) -> list[bytes]:
         data, objects = heaps[address]
         start, stored = objects.get(index, (0, 0))
         if stored < length:
-            raise FormatError(f"{where}: name {len(found)} is missing in the heap. Damaged: copy the file again.")
-        found.append(data[start : start + length].rstrip(b"\0"))
-    return found
+            raise FormatError(f"{where}: name {len(contents)} is missing in the heap. Damaged: copy the file again.")
+        contents.append(data[start : start + length].rstrip(b"\0"))
+    return contents
 
 
 def _contiguous(file: Hdf5, dataset: Foreign, where: str) -> AnyArray:
@@ -503,8 +503,8 @@ def read_array(file: Hdf5, path: str) -> AnyArray:
 def _numbers(file: Hdf5, path: str) -> Foreign:
     dataset = file.unsized(path)
     if dataset.dtype.kind not in "biuf" or dataset.dtype.itemsize > 8:
-        found = _type_in_words(dataset.dtype)
-        raise FormatError(f"{file.name}, {path}: expected numbers of up to 64 bits, got {found}.")
+        result = _type_in_words(dataset.dtype)
+        raise FormatError(f"{file.name}, {path}: expected numbers of up to 64 bits, got {result}.")
     return dataset
 
 

@@ -77,7 +77,7 @@ def value_of(field: Any) -> Any:
 
 def main() -> None:
     """Read the file and write the archive."""
-    path, archive, n_bytes, seconds, wanted, *known = sys.argv[1:]
+    path, archive, n_bytes, seconds, expected, *known = sys.argv[1:]
     limit(int(n_bytes), int(seconds))
     warnings.simplefilter("error")  # scipy only warns when it drops an imaginary part
     with open(path, "rb") as stream:  # noqa: PTH123
@@ -87,7 +87,7 @@ def main() -> None:
     register_units(order)
     names = [name for name, _, _ in whosmat(path)]
     there = [name for name in known if name in names]
-    chosen = [wanted] if wanted in there else there if len(there) == 1 else []
+    chosen = [expected] if expected in there else there if len(there) == 1 else []
     values: dict[str, Any] = {"": names}
     load: Callable[..., dict[str, Any]] = partial(loadmat, mat_dtype=True, chars_as_strings=False)
     for name, struct in load(path, variable_names=chosen, uint16_codec="units").items() if chosen else ():

@@ -138,11 +138,11 @@ def contents_of_grid(
     except InputError as error:
         raise FormatError(f"{origin.name}: {error}") from error
 
-    def listed(cells: AnyArray) -> AnyArray:
+    def items(cells: AnyArray) -> AnyArray:
         return np.ascontiguousarray(cells if trials.mask is None else cells[trials.mask]).ravel()
 
-    key = None if is_target is None else Key(trials, listed(is_target))
-    systems = () if scores is None else (options.system(trials, listed(scores), options.name or "system"),)
+    key = None if is_target is None else Key(trials, items(is_target))
+    systems = () if scores is None else (options.system(trials, items(scores), options.name or "system"),)
     return Contents(origin=origin, index=Index(trials), key=key, systems=systems, notes=tuple(notes))
 
 
@@ -326,9 +326,9 @@ class FieldReader:
                 table, turned = measures_of(names, matrix, self._words(called), self.source, known)
                 grid.notes += turned
             tables.append(table)
-        made = Quality(tables[0], tables[1], None if index is None else index.trials)
+        result = Quality(tables[0], tables[1], None if index is None else index.trials)
         origin = Origin(self.source, f"{self.format} quality")
-        return Contents(origin=origin, quality=made, notes=tuple(grid.notes))
+        return Contents(origin=origin, quality=result, notes=tuple(grid.notes))
 
     def _optional(self, field: str) -> Matrix | None:
         return self.matrix(field) if self.has(field) else None
@@ -359,7 +359,7 @@ def _refuse_copies(names: Names) -> None:
 
 
 def measures_of(
-    names: Names, matrix: Matrix, called: Sequence[str] | None, source: str, known: BoolArray | None = None
+    names: Names, matrix: Matrix, called: Sequence[str] | None, source: str, mask: BoolArray | None = None
 ) -> tuple[SegmentQuality, tuple[str, ...]]:
     """Return a table of quality measures from a matrix of measures x names, and notes about it.
 
@@ -378,10 +378,10 @@ def measures_of(
             f"{matrix.place} has shape {matrix.shape}, but there are {n_names:,} names ({names.place}). Write the file "
             "again."
         )
-    listed, rows = names.values, np.ascontiguousarray(values.T)
-    if known is not None and not known.all():
-        listed, rows = listed.filter(pa.array(known)), rows[known]
-    return SegmentQuality.of(listed, rows, measures=called, origin=Origin(source)), notes
+    items, rows = names.values, np.ascontiguousarray(values.T)
+    if mask is not None and not mask.all():
+        items, rows = items.filter(pa.array(mask)), rows[mask]
+    return SegmentQuality.of(items, rows, measures=called, origin=Origin(source)), notes
 
 
 def item_to_write(contents: Contents, format_name: str) -> Item:
@@ -504,14 +504,14 @@ def _fields_of_quality(quality: Quality, format_name: str) -> Fields:
     tables = (quality.enroll, quality.test)
     counts = {len(table.measures) for table in tables if table is not None}
     if len(counts) != 1:
-        listed = " and ".join(map(str, sorted(counts))) or "no"
-        raise FormatError(f"{format_name} needs equal numbers of measures of models and segments, there are {listed}.")
+        items = " and ".join(map(str, sorted(counts))) or "no"
+        raise FormatError(f"{format_name} needs equal numbers of measures of models and segments, there are {items}.")
     fields: Fields = {}
     shape: tuple[int, ...] = ()
     for i, (table, (ids, values, has, measures)) in enumerate(zip(tables, _SIDES, strict=True)):
-        found = _side(table, None if grid is None else grid.names[i], *counts)
-        fields |= dict(zip((ids, values, has), found, strict=True)) | _measures(measures, table)
-        shape += (len(found[0]),)
+        result = _side(table, None if grid is None else grid.names[i], *counts)
+        fields |= dict(zip((ids, values, has), result, strict=True)) | _measures(measures, table)
+        shape += (len(result[0]),)
     if grid is not None:
         mask = mask_of(grid)
         if mask.shape != shape:

@@ -179,11 +179,11 @@ class FileRows(Rows):
 
     def _read(self, columns: list[str]) -> pa.Table:
         """Read columns, from a file that is kept open or from bytes in memory."""
-        given = self.path if self.given is None else self.given
+        value = self.path if self.given is None else self.given
         if self.kind == "Parquet":
-            make, key = partial(opened_parquet, given, self.text), self.text
+            make, key = partial(opened_parquet, value, self.text), self.text
         else:
-            make, key = partial(opened_arrow, given, columns, mapped=self.is_mapped), tuple(columns)
+            make, key = partial(opened_arrow, value, columns, mapped=self.is_mapped), tuple(columns)
         stamp = None if self.given is not None else self.stamp  # a stream can be read once
         opened = make() if stamp is None else kept_open(self.path, stamp, self.name, make, *key)
         if self.given is not None:
@@ -193,31 +193,31 @@ class FileRows(Rows):
         return pa.Table.from_batches([opened.get_batch(self.place)])
 
 
-def opened_parquet(given: str | Source, text: Sequence[str] = ()) -> Foreign:
+def opened_parquet(value: str | Source, text: Sequence[str] = ()) -> Foreign:
     """Open a Parquet file, with some columns as dictionaries."""
     import pyarrow.parquet as pq
 
-    opened = given if isinstance(given, str) else given.seekable()
+    opened = value if isinstance(value, str) else value.seekable()
     path = os.fspath(opened) if isinstance(opened, Path) else opened
     opens = partial(pq.ParquetFile, buffer_size=_BUFFER, pre_buffer=False)  # otherwise all data stay in memory
     return opens(path, read_dictionary=list(text), page_checksum_verification=True)
 
 
-def opened_arrow(given: str | Source, columns: Sequence[str] | None = None, *, mapped: bool = False) -> Foreign:
+def opened_arrow(value: str | Source, columns: Sequence[str] | None = None, *, mapped: bool = False) -> Foreign:
     """Open an Arrow file or stream to read some columns, perhaps mapped into memory."""
-    source = Source(given) if isinstance(given, str) else given
+    source = Source(value) if isinstance(value, str) else value
     if source.head.startswith(b"FEA1"):
         raise FormatError(
             f"{source.name}: Feather version 1, which is obsolete. Save it with pyarrow.feather.write_feather."
         )
     opened, is_file = source.seekable(), source.head.startswith(b"ARROW1")
 
-    def reader(chosen: Sequence[int] | None) -> Foreign:
+    def reader(numbers: Sequence[int] | None) -> Foreign:
         if isinstance(opened, Path):
             stream = pa.memory_map(str(opened)) if mapped else pa.OSFile(str(opened))
         else:
             stream = pa.BufferReader(opened.getbuffer())
-        how = pa.ipc.IpcReadOptions(included_fields=None if chosen is None else list(chosen))
+        how = pa.ipc.IpcReadOptions(included_fields=None if numbers is None else list(numbers))
         return pa.ipc.open_file(stream, options=how) if is_file else pa.ipc.open_stream(stream, options=how)
 
     if columns is None:
@@ -273,12 +273,12 @@ def folder_files(root: Path, name: str) -> list[Path]:
 
 def partition_of(path: Path, root: Path) -> dict[str, str | None]:
     """Return names and values of the folders ``name=value`` above a file."""
-    found: dict[str, str | None] = {}
+    entries: dict[str, str | None] = {}
     for folder in path.relative_to(root).parts[:-1]:
         key, sign, value = folder.partition("=")
         if sign:
-            found[unquote(key)] = None if value == _NO_VALUE else unquote(value)
-    return found
+            entries[unquote(key)] = None if value == _NO_VALUE else unquote(value)
+    return entries
 
 
 @dataclass(frozen=True)
@@ -303,10 +303,10 @@ def table_files(path: PathLike) -> list[TableFile]:
     FormatError, InputError
         If there are none, or files of a folder have different partition columns.
     """
-    found: list[TableFile] = []
+    result: list[TableFile] = []
     for one in map(Path, files_of(path)):
         if not one.is_dir():
-            found.append(TableFile(one))
+            result.append(TableFile(one))
             continue
         own = [TableFile(file, tuple(partition_of(file, one).items())) for file in folder_files(one, display_name(one))]
         for file in own:
@@ -315,8 +315,8 @@ def table_files(path: PathLike) -> list[TableFile]:
                     f"{display_name(file.path)}: has other partition columns than {display_name(own[0].path)}. Use the "
                     "same kind of folders for all files."
                 )
-        found += own
-    return found
+        result += own
+    return result
 
 
 def is_columnar(path: Path) -> bool:
@@ -404,11 +404,11 @@ def _opened(file: TableFile, *, at_once: bool) -> tuple[pa.Schema, list[FileRows
     stamp = stamp_of(file.path) if source.is_plain else None
     with only_format_errors(source.name, source.kind):
         schema, counts, text = (_of_parquet if source.kind == "Parquet" else _of_arrow)(source)
-    size, given = source.size // max(len(counts), 1), None if source.is_plain else source
-    if given is not None or (source.kind == "Arrow" and not source.head.startswith(b"ARROW1")):
-        counts, given, size = [sum(counts)], source, source.size
+    size, value = source.size // max(len(counts), 1), None if source.is_plain else source
+    if value is not None or (source.kind == "Arrow" and not source.head.startswith(b"ARROW1")):
+        counts, value, size = [sum(counts)], source, source.size
     part = "row group" if source.kind == "Parquet" else "batch"
-    about = source.kind, size, file.partition, text, given, not at_once
+    about = source.kind, size, file.partition, text, value, not at_once
     return schema, [
         FileRows(full_path(file.path), at, f"{source.name}, {part} {at}", n_rows, stamp, *about)
         for at, n_rows in enumerate(counts)

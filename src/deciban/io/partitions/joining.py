@@ -112,17 +112,17 @@ class NamedRows:
         FormatError, OSError
             If something cannot be read, or a name is missing, with its place.
         """
-        table, found, rows, first = self.table, list[Sequence[TrialTable]](), list[IntArray](), 0
+        table, result, rows, first = self.table, list[Sequence[TrialTable]](), list[IntArray](), 0
         tell = teller(table.n_rows, "rows")
         for partition in table.rows:
             own = self._tables_of(partition, first, part, n_parts)
-            if len(own[0]) or not found:
-                found.append(own)
+            if len(own[0]) or not result:
+                result.append(own)
                 rows.append(own[0].trials.origin.number(np.arange(len(own[0]))))
             first += partition.n_rows
             tell(first)
         origin = Origin(table.name, places=table.places).taken(np.concatenate(rows))
-        tables: list[Any] = [concatenate(some) for some in zip(*found, strict=True)]
+        tables: list[Any] = [concatenate(some) for some in zip(*result, strict=True)]
         trials = replace(tables[0].trials, origin=origin)
         return [replace(one, trials=trials) for one in tables]
 
@@ -149,12 +149,12 @@ class NamedRows:
 
     def _is_chosen(self, table: pa.Table, names: Sequence[pa.ChunkedArray], part: int, n_parts: int) -> BoolArray:
         """Return a mask of the rows in a subset that have the values of ``where``."""
-        chosen: BoolArray = np.ones(len(table), np.bool_)
+        mask: BoolArray = np.ones(len(table), np.bool_)
         if n_parts > 1:
-            chosen = keys_of_trials(list(map(self._prints, names))) % np.uint64(n_parts) == part
+            mask = keys_of_trials(list(map(self._prints, names))) % np.uint64(n_parts) == part
         for name, values in self.where.items():
-            chosen &= rows_with(table.column(name), values)
-        return chosen
+            mask &= rows_with(table.column(name), values)
+        return mask
 
     def _prints(self, column: pa.ChunkedArray) -> Keys:
         """Return a number for each name, as it is compared."""
@@ -210,15 +210,15 @@ class JoinRequest:
         own, classes = replace(self.layout, scores=before, ratios=roles.ratios), self.layout.classes
 
         def content(trials: Trials, table: pa.Table) -> Sequence[TrialTable]:
-            found: list[TrialTable] = []
+            tables: list[TrialTable] = []
             for system in range(len(names)):
                 values = own.raw_scores(table, system)
                 if own.converted is not None:  # before fill values, which are logarithms
                     values = own.converted(values, classes)
                 if not roles.table.is_double.isdisjoint(before[system]):
                     values = values.astype(np.float64, copy=False)
-                found.append(ClassScores(trials, classes, values) if classes else Scores(trials, values))
-            return found if label is None else [*found, Key(trials, label.of(table))]
+                tables.append(ClassScores(trials, classes, values) if classes else Scores(trials, values))
+            return tables if label is None else [*tables, Key(trials, label.of(table))]
 
         columns = [*(name for one in before for name in one), *(() if label is None else label.columns)]
         return NamedRows(roles.table, roles.sides, tuple(columns), content, ids=self.how.ids)
@@ -290,8 +290,8 @@ def _match_parts(request: JoinRequest, n_parts: int, files: ScratchScores) -> Jo
         systems = [one for some in tables for one in some]
         known, rows, tally = look_up(systems, own, how.ids)
         tallies.append(tally)
-        found = zip(wrong, labels, strict=True)
-        wrong = [some if one is None else some + contradictions(one, known, how.ids) for some, one in found]
+        items = zip(wrong, labels, strict=True)
+        wrong = [some if one is None else some + contradictions(one, known, how.ids) for some, one in items]
         lacks = np.zeros(len(known), np.bool_)
         for hits in rows if missing == "drop" else ():
             lacks |= False if hits is None else hits < 0
@@ -359,9 +359,9 @@ class ScratchScores:
         """Return a mask of the rows of the key, from ``start`` on, that have scores."""
         return np.array(self._mapped("there", np.dtype(np.bool_))[start : start + n_rows])
 
-    def column(self, name: str, start: int, chosen: BoolArray) -> AnyArray:
+    def column(self, name: str, start: int, mask: BoolArray) -> AnyArray:
         """Return the scores of chosen rows, from ``start`` on."""
-        return self._mapped(str(self.columns.index(name)), self.kinds[name])[start : start + len(chosen)][chosen]
+        return self._mapped(str(self.columns.index(name)), self.kinds[name])[start : start + len(mask)][mask]
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,14 +388,14 @@ class JoinedRows(Rows):
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
         chosen, own = self.scores.there(self.start, self.key.n_rows), self.scores.kinds
-        found: dict[str, Any] = {
+        entries: dict[str, Any] = {
             name: of_numpy(self.scores.column(name, self.start, chosen)) for name in columns if name in own
         }
         if others := [name for name in columns if name not in own]:
             table = self.key.table(others)  # some rows of matrices may not be trials
             table = table if len(table) == self.n_rows else table.filter(of_numpy(chosen[: len(table)]))
-            found |= dict(zip(others, table.columns, strict=True))
-        return pa.table([found[name] for name in columns], list(columns))
+            entries |= dict(zip(others, table.columns, strict=True))
+        return pa.table([entries[name] for name in columns], list(columns))
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`; the place is in the key."""

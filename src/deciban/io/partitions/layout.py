@@ -75,13 +75,13 @@ class OfTwoFiles(Truth):
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        found = to_numpy(cells.plain(table.column(self.columns[0])))
+        values = to_numpy(cells.plain(table.column(self.columns[0])))
         if self.label is not None:
-            differs = self.label.of(table) != found
+            differs = self.label.of(table) != values
             if differs.any():
                 row = int(np.argmax(differs))
-                raise RowError(other_file("", is_target=bool(found[row])), row, KeyMismatchError)
-        return found
+                raise RowError(other_file("", is_target=bool(values[row])), row, KeyMismatchError)
+        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +107,16 @@ class ClassColumn(Truth):
         cells.refuse_missing(column, self.columns[0], "class")
         codes, names = encode(pc.cast(cells.digits_of(column), pa.string()), "class")
         place: AnyArray = np.array([self.places.get(name, -1) for name in names.to_pylist()], np.int64)
-        found = place[codes] if len(codes) else np.zeros(0, np.int64)
-        if len(found) and found.min() < 0:
-            row = int(np.argmax(found < 0))
+        values = place[codes] if len(codes) else np.zeros(0, np.int64)
+        if len(values) and values.min() < 0:
+            row = int(np.argmax(values < 0))
             known = ", ".join(sorted(self.places, key=self.places.__getitem__)[:20])
             raise RowError(
                 f"class {names[int(codes[row])].as_py()!r} has no scores, only {known} have. Remove these segments "
                 "from the key, or use scores for all of its classes",
                 row,
             )
-        return found
+        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class SpeakersAgree(Truth):
 
     def speakers(self, table: pa.Table) -> tuple[AnyArray, AnyArray]:
         """Return the speakers of both sides of each row."""
-        found = []
+        items = []
         for at, name in enumerate(self.columns):
             codes, names = encode(pc.cast(cells.plain(table.column(name)), pa.string()), name)
             speakers = self.who.speakers_of(names, at)
@@ -140,8 +140,8 @@ class SpeakersAgree(Truth):
             if len(unknown):
                 row = int(np.argmax(np.isin(codes, unknown)))
                 raise RowError(self.who.lacks(names[int(codes[row])].as_py(), at), row, KeyMismatchError)
-            found.append(speakers[codes])
-        return found[0], found[1]
+            items.append(speakers[codes])
+        return items[0], items[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,20 +165,20 @@ class RowsBeside(cells.Rows):
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
-        found: dict[str, pa.ChunkedArray] = {}
+        entries: dict[str, pa.ChunkedArray] = {}
         for some, names in zip(self.parts, self.columns, strict=True):
-            asked = [name for name in columns if name in names]
-            if asked:
-                whole = cells.table_of_all(some, [names[name] for name in asked])
-                found |= dict(zip(asked, whole.columns, strict=True))
-        return pa.table([found[name] for name in columns], list(columns))
+            items = [name for name in columns if name in names]
+            if items:
+                whole = cells.table_of_all(some, [names[name] for name in items])
+                entries |= dict(zip(items, whole.columns, strict=True))
+        return pa.table([entries[name] for name in columns], list(columns))
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`; the place is in the table that has the columns."""
         for some, names in zip(self.parts, self.columns, strict=True):
-            asked = [names[name] for name in columns if name in names]
-            if asked:
-                return cells.place_in(some, row, asked)
+            items = [names[name] for name in columns if name in names]
+            if items:
+                return cells.place_in(some, row, items)
         return cells.Rows.where(self, row, columns)
 
 
@@ -211,7 +211,7 @@ def beside(tables: Sequence[cells.RowTable], columns: Sequence[Mapping[str, str]
 
 def cut(table: cells.RowTable, stops: Sequence[int]) -> list[tuple[cells.Rows, ...]]:
     """Split the rows of a table at the given stops."""
-    found: list[tuple[cells.Rows, ...]] = []
+    rows: list[tuple[cells.Rows, ...]] = []
     at = start = 0
     first = 0
     for stop in stops:
@@ -225,8 +225,8 @@ def cut(table: cells.RowTable, stops: Sequence[int]) -> list[tuple[cells.Rows, .
             first = last
             if last == start + partition.n_rows:
                 at, start = at + 1, last
-        found.append(tuple(parts))
-    return found
+        rows.append(tuple(parts))
+    return rows
 
 
 Converted = Callable[[ScoreArray, tuple[str, ...]], ScoreArray]
@@ -308,28 +308,28 @@ class RowLayout:
     def _of_units(self) -> tuple[str, ...]:
         return self.truth.columns if self.units is None else self.units.columns
 
-    def columns(self, wanted: TrialFields) -> list[str]:
+    def columns(self, fields: TrialFields) -> list[str]:
         """Return the columns to read."""
-        of_scores = [name for at in wanted.systems for name in self.scores[at]]
-        of_fields = [name for columns, _ in self._fields(wanted).values() for name in columns]
+        of_scores = [name for at in fields.systems for name in self.scores[at]]
+        of_fields = [name for columns, _ in self._fields(fields).values() for name in columns]
         return list(dict.fromkeys([*of_scores, *self.where, *of_fields]))
 
-    def _fields(self, wanted: TrialFields) -> dict[str, tuple[Sequence[str], Callable[[pa.Table, int], Any]]]:
+    def _fields(self, fields: TrialFields) -> dict[str, tuple[Sequence[str], Callable[[pa.Table, int], Any]]]:
         """Return, for each further field of a batch, its columns, and the function of a table and its first row."""
         named, split, held_out = [*self.named.values()], [*self.conditions.values()], self.groups or ()
-        is_measured = bool(wanted.quality) and self.quality is not None
-        found: dict[str, tuple[object, Sequence[str], Callable[[pa.Table, int], Any]]] = {
-            "truth": (wanted.truth, self.truth.columns, lambda table, _: self.truth.of(table)),
-            "units": (wanted.units and self.has_units, self._of_units, self._units),
-            "weight": (wanted.weight and self.weights, [self.weights or ""], lambda table, _: self._weights(table)),
-            "quality": (is_measured, [*self.sides.values()], partial(self._quality, wanted.quality)),
-            "names": (wanted.names and named, named, lambda table, _: keys_of_sides(table, named)),
-            "groups": (wanted.groups and held_out, held_out, lambda table, _: _each(table, held_out, _grouped)),
-            "conditions": (wanted.conditions and split, split, lambda table, _: _each(table, split, _coded)),
+        is_measured = bool(fields.quality) and self.quality is not None
+        entries: dict[str, tuple[object, Sequence[str], Callable[[pa.Table, int], Any]]] = {
+            "truth": (fields.truth, self.truth.columns, lambda table, _: self.truth.of(table)),
+            "units": (fields.units and self.has_units, self._of_units, self._units),
+            "weight": (fields.weight and self.weights, [self.weights or ""], lambda table, _: self._weights(table)),
+            "quality": (is_measured, [*self.sides.values()], partial(self._quality, fields.quality)),
+            "names": (fields.names and named, named, lambda table, _: keys_of_sides(table, named)),
+            "groups": (fields.groups and held_out, held_out, lambda table, _: _each(table, held_out, _grouped)),
+            "conditions": (fields.conditions and split, split, lambda table, _: _each(table, split, _coded)),
         }
-        return {field: (columns, make) for field, (is_wanted, columns, make) in found.items() if is_wanted}
+        return {field: (columns, make) for field, (is_wanted, columns, make) in entries.items() if is_wanted}
 
-    def batch(self, table: pa.Table, wanted: TrialFields, rows: cells.Rows, start: int = 0) -> Batch:
+    def batch(self, table: pa.Table, expected: TrialFields, rows: cells.Rows, start: int = 0) -> Batch:
         """Return the trials of rows, given their columns; ``start`` is the index of the first row.
 
         Raises
@@ -338,17 +338,17 @@ class RowLayout:
             If a value is not allowed in its place; the message contains the place.
         """
 
-        def at(columns: Sequence[str], make: Callable[..., T], *given: object) -> T:
+        def at(columns: Sequence[str], make: Callable[..., T], *argument: object) -> T:
             with cells.placed(rows, columns):
-                return make(*given)
+                return make(*argument)
 
-        scores = tuple(at(self.scores[k], self._scores, table, k) for k in wanted.systems)
-        fields = {name: at(columns, make, table, start) for name, (columns, make) in self._fields(wanted).items()}
-        found = Batch(scores, **fields)
+        scores = tuple(at(self.scores[k], self._scores, table, k) for k in expected.systems)
+        fields = {name: at(columns, make, table, start) for name, (columns, make) in self._fields(expected).items()}
+        result = Batch(scores, **fields)
         if not self.where:
-            return found
+            return result
         chosen = at([*self.where], lambda: [rows_with(table.column(name), has) for name, has in self.where.items()])
-        return found.take(np.logical_and.reduce(chosen))
+        return result.take(np.logical_and.reduce(chosen))
 
     def raw_scores(self, table: pa.Table, at: int) -> ScoreArray:
         """Return the scores of a system in their unit, except likelihood ratios, which become natural logarithms.
@@ -360,31 +360,31 @@ class RowLayout:
         TrialError
             If a likelihood ratio is negative.
         """
-        given = {name: cells.plain(table.column(name)) for name in self.scores[at]}
-        for name, column in given.items():
+        entries = {name: cells.plain(table.column(name)) for name in self.scores[at]}
+        for name, column in entries.items():
             cells.refuse_missing(column, name, "score")
             if pa.types.is_fixed_size_list(column.type):  # scores of all classes in one column
-                given[name] = pc.list_flatten(column)
-        columns = [cells.scores_of(column, incomplete=self.incomplete) for column in given.values()]
+                entries[name] = pc.list_flatten(column)
+        columns = [cells.scores_of(column, incomplete=self.incomplete) for column in entries.values()]
         if not self.ratios.isdisjoint(self.scores[at]):
             columns = [logarithms_of_ratios(one) for one in columns]
-        found: AnyArray = np.column_stack(columns) if len(columns) > 1 else columns[0]
-        return found.reshape(-1, len(self.classes)) if self.classes else found
+        values: AnyArray = np.column_stack(columns) if len(columns) > 1 else columns[0]
+        return values.reshape(-1, len(self.classes)) if self.classes else values
 
     def _scores(self, table: pa.Table, at: int) -> ScoreArray:
-        found = self.raw_scores(table, at)
+        values = self.raw_scores(table, at)
         if self.log10:
-            found = found * found.dtype.type(LOG_10)
+            values = values * values.dtype.type(LOG_10)
         if self.converted is not None:
-            found = self.converted(found, self.classes)
-        if self.classes and len(found) and found.max(axis=1).min() == -np.inf:
-            row = int(np.argmin(found.max(axis=1)))
+            values = self.converted(values, self.classes)
+        if self.classes and len(values) and values.max(axis=1).min() == -np.inf:
+            row = int(np.argmin(values.max(axis=1)))
             raise RowError(
                 "this segment excludes every class (all -inf). At least one class must be possible: repair the scores, "
                 "or leave the segment out",
                 row,
             )
-        return found
+        return values
 
     def _weights(self, table: pa.Table) -> CountArray:
         column = not_none(self.weights, "column of weights")
@@ -392,16 +392,16 @@ class RowLayout:
         is_whole = values.sum() <= _LARGEST and np.array_equal(values, np.rint(values))
         return values.astype(np.int64) if is_whole else values
 
-    def _quality(self, wanted: Sequence[str], table: pa.Table, _: int) -> dict[str, FloatArray]:
-        """Return the measures of rows, NaN for names without measures; ``wanted`` are ``enroll_quality`` and so on."""
+    def _quality(self, names: Sequence[str], table: pa.Table, _: int) -> dict[str, FloatArray]:
+        """Return the measures of rows, NaN for names without measures; ``names`` are ``enroll_quality`` and so on."""
         measures = not_none(self.quality, "quality measures")
         trials = Trials.of({side: table.column(column).combine_chunks() for side, column in self.sides.items()})
-        found = dict[str, FloatArray]()
-        for name in wanted:
+        entries = dict[str, FloatArray]()
+        for name in names:
             side: Any = name.removesuffix("_quality")
-            found[name], known = measures[side].align(trials, side)
-            found[name][~known] = np.nan
-        return found
+            entries[name], known = measures[side].align(trials, side)
+            entries[name][~known] = np.nan
+        return entries
 
     def _units(self, table: pa.Table, start: int) -> TrialUnits:
         if self.units is not None:
@@ -445,9 +445,9 @@ class TrialRows(SourcePartition):
     n_rows: int
     start: int
 
-    def read(self, wanted: TrialFields) -> Batch:
+    def read(self, fields: TrialFields) -> Batch:
         """See `SourcePartition.read`."""
-        return self.layout.batch(self.rows.table(self.layout.columns(wanted)), wanted, self.rows, self.start)
+        return self.layout.batch(self.rows.table(self.layout.columns(fields)), fields, self.rows, self.start)
 
 
 def source_of_rows(rows: Sequence[cells.Rows], layout: RowLayout, **about: Any) -> TrialSource:

@@ -52,11 +52,11 @@ class ArrayCells(MatrixCells):
 
     def rows(self, start: int, stop: int, name: str) -> AnyArray:
         """See `MatrixCells.rows`."""
-        found = self.array[start:stop]
+        result = self.array[start:stop]
         try:
-            if hasattr(found, "compute"):
-                found = found.compute(scheduler="synchronous")
-            return np.asarray(found)
+            if hasattr(result, "compute"):
+                result = result.compute(scheduler="synchronous")
+            return np.asarray(result)
         except Exception as error:
             raise FormatError(f"{name}: cannot be read ({type(error).__name__}: {error}).") from error
 
@@ -157,8 +157,8 @@ class MatrixRows(Rows):
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
         chosen = self._chosen()
-        found = [self._column(name, chosen) for name in columns]
-        return pa.table(found, list(columns))
+        items = [self._column(name, chosen) for name in columns]
+        return pa.table(items, list(columns))
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`: the row and column of the matrix."""
@@ -167,16 +167,16 @@ class MatrixRows(Rows):
         at, place = (int(self._places(side, self._chosen())[row]) for side in (0, 1))
         return f"{self._first.name}, row {at}" + (f", column {place}" if self._width > 1 else "")
 
-    def _column(self, name: str, chosen: BoolArray | None) -> pa.Array:
+    def _column(self, name: str, mask: BoolArray | None) -> pa.Array:
         if name in PAIR:
             side, names = PAIR.index(name), not_none(self._first.names, "names")
-            return pa.DictionaryArray.from_arrays(of_numpy(self._places(side, chosen).astype(np.int32)), names[side])
+            return pa.DictionaryArray.from_arrays(of_numpy(self._places(side, mask).astype(np.int32)), names[side])
         if name == PLACE:
-            return of_numpy(self._places(0, chosen) * self._width + self._places(1, chosen))
+            return of_numpy(self._places(0, mask) * self._width + self._places(1, mask))
         if name == "label":
-            return of_numpy(self._truth(chosen))
+            return of_numpy(self._truth(mask))
         at = next(at for at in range(len(self.systems)) if score_column(at) == name)
-        scores = of_numpy(np.ascontiguousarray(self._scores(self.systems[at], chosen)))
+        scores = of_numpy(np.ascontiguousarray(self._scores(self.systems[at], mask)))
         return pa.FixedSizeListArray.from_arrays(scores, self.n_classes) if self.n_classes else scores
 
     @property
@@ -188,55 +188,57 @@ class MatrixRows(Rows):
         """Number of trials of a row."""
         return 1 if self.n_classes else max(self._first.shape[1:], default=1)
 
-    def _places(self, side: int, chosen: BoolArray | None) -> AnyArray:
+    def _places(self, side: int, mask: BoolArray | None) -> AnyArray:
         """Return the row, or the column, of each trial."""
         n_rows = self.stop - self.start
-        found = (
+        result = (
             np.tile(np.arange(self._width), n_rows) if side else np.arange(self.start, self.stop).repeat(self._width)
         )
-        return found if chosen is None else found[chosen.ravel()]
+        return result if mask is None else result[mask.ravel()]
 
     def _rows(self, matrix: MatrixInput) -> AnyArray:
-        found = matrix.cells.rows(self.start, self.stop, self.name)
-        if len(found) != self.stop - self.start:
-            raise FormatError(f"{self.name}: has {len(found)} rows, not {self.stop - self.start}. Copy the file again.")
-        return found
+        values = matrix.cells.rows(self.start, self.stop, self.name)
+        if len(values) != self.stop - self.start:
+            raise FormatError(
+                f"{self.name}: has {len(values)} rows, not {self.stop - self.start}. Copy the file again."
+            )
+        return values
 
     def _chosen(self) -> BoolArray | None:
         """Return a mask of the cells that are trials; None for all cells."""
         if self.n_classes:
             return None
-        chosen: BoolArray | None = None
+        mask: BoolArray | None = None
         for at, one in enumerate(self.systems):
             own = mask_of(one, self.start, self.stop, self.name)
             if own is not None:
-                if at and (chosen is None or not np.array_equal(own, chosen)):
+                if at and (mask is None or not np.array_equal(own, mask)):
                     raise KeyMismatchError(f"{self.name}: the masks of {self.systems[0].name} and {one.name} differ.")
-                chosen = own
+                mask = own
         if self.key is not None and (self.key.kind != np.bool_ or not self.systems):
             labelled = only(self._rows(self.key), (1, 0, -1), self.key.name, self.start) != 0
-            if chosen is not None and (labelled & ~chosen).any():
-                row, column = (int(at) for at in np.argwhere(labelled & ~chosen)[0])
+            if mask is not None and (labelled & ~mask).any():
+                row, column = (int(at) for at in np.argwhere(labelled & ~mask)[0])
                 raise KeyMismatchError(
                     f"{self.name}: row {self.start + row}, column {column} is a trial in {self.key.name}, but has no "
                     f"score in {self.systems[0].name}. Clear it in the key, or complete the scores."
                 )
-            chosen = labelled
-        return None if chosen is None or chosen.all() else chosen
+            mask = labelled
+        return None if mask is None or mask.all() else mask
 
-    def _scores(self, matrix: MatrixInput, chosen: BoolArray | None) -> AnyArray:
+    def _scores(self, matrix: MatrixInput, mask: BoolArray | None) -> AnyArray:
         values = self._rows(matrix)
-        refuse_nan(values, matrix.name, chosen, matrix.names, self.start)
-        values = values if chosen is None else values[chosen]
+        refuse_nan(values, matrix.name, mask, matrix.names, self.start)
+        values = values if mask is None else values[mask]
         return as_scores(values.ravel(), f"{matrix.name}, {self.name}")
 
-    def _truth(self, chosen: BoolArray | None) -> AnyArray:
+    def _truth(self, mask: BoolArray | None) -> AnyArray:
         key = not_none(self.key, "key")
         values = self._rows(key)
         if self.n_classes:
             return as_labels(values, key.name, self.n_classes, self.start)
         truth = np.asarray(values == 1)
-        return truth.ravel() if chosen is None else truth[chosen]
+        return truth.ravel() if mask is None else truth[mask]
 
 
 def score_column(system: int) -> str:

@@ -135,8 +135,8 @@ class FileCells(MatrixCells):
     def rows(self, start: int, stop: int, name: str) -> AnyArray:
         """See `MatrixCells.rows`."""
         with only_format_errors(name, self.kind):
-            found = np.asarray(kept_open(self.path, self.stamp, name, self.make, self.part)[start:stop])
-            return np.ascontiguousarray(found, found.dtype.newbyteorder("="))
+            values = np.asarray(kept_open(self.path, self.stamp, name, self.make, self.part)[start:stop])
+            return np.ascontiguousarray(values, values.dtype.newbyteorder("="))
 
 
 def _numpy(source: Source) -> MatrixInput:
@@ -173,8 +173,8 @@ def _hdf5(source: Source) -> MatrixInput:
     """Return scores with the mask of their trials, or the mask of a key, from their known places."""
     stamp = stamp_of(source.path)
     with opened(source) as file:
-        found = (pair for pair in _NAMES if all(map(file.has, pair)))
-        sides = next(found, None)
+        result = (pair for pair in _NAMES if all(map(file.has, pair)))
+        sides = next(result, None)
         names = None if sides is None else (read_names(file, sides[0]).values, read_names(file, sides[1]).values)
         scores = next(filter(file.has, _SCORES), None)
         if scores is None:
@@ -231,12 +231,12 @@ def _zarr(path: PathLike) -> MatrixInput:
     name = display_name(path)
     zarr = _library()
     with only_format_errors(name, "Zarr"):
-        found = zarr.open(store=str(path), mode="r")
-        if hasattr(found, "shape"):
-            return _zarr_array(str(path), "", found, name)
+        result = zarr.open(store=str(path), mode="r")
+        if hasattr(result, "shape"):
+            return _zarr_array(str(path), "", result, name)
         for own in ("scores", "trial_mask"):
-            if own in found:
-                return _zarr_array(str(path), own, found[own], name)
+            if own in result:
+                return _zarr_array(str(path), own, result[own], name)
         raise FormatError(f"{name}: a group without arrays scores and trial_mask. Name the folder of the array itself.")
 
 

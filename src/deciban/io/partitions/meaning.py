@@ -38,8 +38,8 @@ def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: BatchR
     held = [one for one in kinds_of(tables[0], how.options()) if one in ("scores", "class-scores")]
     if len(held) == 1:
         return "classes" if held == ["class-scores"] else "two-class"
-    told = kinds_of(tables[0] if key is None else key, how.options(of_key=key is not None))
-    truth = [one for one in told if one in ("key", "class-key")]
+    messages = kinds_of(tables[0] if key is None else key, how.options(of_key=key is not None))
+    truth = [one for one in messages if one in ("key", "class-key")]
     if len(truth) == 1 or not held:
         return "classes" if truth == ["class-key"] else "two-class"
     raise InputError(
@@ -179,9 +179,9 @@ def conditions_in(roles: Roles, how: BatchReading) -> dict[str, tuple[str, ...]]
             raise InputError(
                 f"{roles.table.name}: no condition {name!r}; its columns of conditions: {', '.join(known) or 'none'}."
             )
-    found = {known[name]: values for name, values in how.values.items()}
-    layout.require_values(found, roles.table.rows, roles.table.schema.names, roles.table.name)
-    return found
+    entries = {known[name]: values for name, values in how.values.items()}
+    layout.require_values(entries, roles.table.rows, roles.table.schema.names, roles.table.name)
+    return entries
 
 
 def classes_in(roles: Roles, how: BatchReading) -> tuple[str, ...]:
@@ -226,13 +226,13 @@ def weights_in(roles: Roles, how: BatchReading) -> str | None:
 
 def systems_in(tables: Sequence[Roles], *, is_classes: bool) -> list[str]:
     """Return distinct names of systems: for multiclass one per table, else one per column of scores."""
-    found = [
+    items = [
         (one.table.system if is_classes or len(one.scores) == 1 else column, one.table.name)
         for one in tables
         for column in (one.scores[:1] if is_classes else one.scores)
     ]
-    names = [name for name, _ in found]
-    return names_apart([table if names.count(name) > 1 else name for name, table in found], ())
+    names = [name for name, _ in items]
+    return names_apart([table if names.count(name) > 1 else name for name, table in items], ())
 
 
 def layout_of(scores: Sequence[Roles], key: Roles, how: BatchReading, who: SpeakerLookup | None) -> layout.RowLayout:
@@ -359,5 +359,5 @@ class BatchReading(JoinOptions):
     @property
     def values(self) -> dict[str, tuple[str, ...]]:
         """The values of ``where``, always as tuples."""
-        given = self.where or {}
-        return {name: (one,) if isinstance(one, str) else tuple(one) for name, one in given.items()}
+        value = self.where or {}
+        return {name: (one,) if isinstance(one, str) else tuple(one) for name, one in value.items()}

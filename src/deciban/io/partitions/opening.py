@@ -43,12 +43,12 @@ MOST_ROWS = 1 << 24
 """Largest number of rows of a row group that is read at once."""
 
 
-def opened_input(given: Any, how: BatchReading, *, of_key: bool = False, name: str = "scores") -> TableOrMatrix:
+def opened_input(value: Any, how: BatchReading, *, of_key: bool = False, name: str = "scores") -> TableOrMatrix:
     """Open an input as a table or a matrix.
 
     Parameters
     ----------
-    given : path or object
+    value : path or object
     how : BatchReading
     of_key : bool
         True for the key.
@@ -60,50 +60,50 @@ def opened_input(given: Any, how: BatchReading, *, of_key: bool = False, name: s
     FormatError, InputError, OSError
         If the input cannot be read.
     """
-    if isinstance(given, TwoFiles):
-        both = (opened_input(one, how, name=name) for one in (given.tar, given.non))
+    if isinstance(value, TwoFiles):
+        both = (opened_input(one, how, name=name) for one in (value.tar, value.non))
         tar, non = (one if isinstance(one, RowTable) else table_of_matrix(one, also_nameless=True) for one in both)
-        return of_both(tar, non, given)
-    if is_open_file(given) or (isinstance(given, str | os.PathLike) and is_stream(given)):
-        return _written(given, [TableFile(Path(display_name(given)))], how, of_key=of_key)
-    if not isinstance(given, str | os.PathLike):
-        return _object(given, how, of_key=of_key, name=name)
-    return _files(given, how, of_key=of_key)
+        return of_both(tar, non, value)
+    if is_open_file(value) or (isinstance(value, str | os.PathLike) and is_stream(value)):
+        return _written(value, [TableFile(Path(display_name(value)))], how, of_key=of_key)
+    if not isinstance(value, str | os.PathLike):
+        return _object(value, how, of_key=of_key, name=name)
+    return _files(value, how, of_key=of_key)
 
 
-def _files(given: PathLike, how: BatchReading, *, of_key: bool) -> TableOrMatrix:
-    if is_zarr(given):
-        return open_matrix(given)
-    files = table_files(given)
+def _files(path: PathLike, how: BatchReading, *, of_key: bool) -> TableOrMatrix:
+    if is_zarr(path):
+        return open_matrix(path)
+    files = table_files(path)
     if len(files) == 1 and is_matrix_file(files[0].path):
         return open_matrix(files[0].path)
     if len(files) > 1 or is_columnar(files[0].path):
         packed = [file for file in files if not is_columnar(file.path)]
-        if not packed or Path(given).is_dir():  # other files in a folder are refused
-            return _cut_anew(open_files(given, files, how.options(of_key=of_key)), files, how.options(of_key=of_key))
-    return _written(given, files, how, of_key=of_key)
+        if not packed or Path(path).is_dir():  # other files in a folder are refused
+            return _cut_anew(open_files(path, files, how.options(of_key=of_key)), files, how.options(of_key=of_key))
+    return _written(path, files, how, of_key=of_key)
 
 
-def _written(given: Readable, files: Sequence[TableFile], how: BatchReading, *, of_key: bool) -> RowTable:
+def _written(readable: Readable, files: Sequence[TableFile], how: BatchReading, *, of_key: bool) -> RowTable:
     """Convert other files to a table of temporary Parquet files; messages keep the original names."""
     refuse_doubles([file.path for file in files if file.path.is_file()])
     folder = ScratchFolder()
     with folder.or_nothing() as path:
-        made = [TableFile(path / f"{at:06d}.parquet", file.partition) for at, file in enumerate(files)]
+        items = [TableFile(path / f"{at:06d}.parquet", file.partition) for at, file in enumerate(files)]
         origins = list[Origin | None]()
-        for file, target in zip(files, made, strict=True):
-            source = given if is_stream(given) else file.path
+        for file, target in zip(files, items, strict=True):
+            source = readable if is_stream(readable) else file.path
             origins.append(write_table_of(source, target.path, how, of_key=of_key))
-        told = None not in origins
-        options = replace(how, columns=None).options() if told else how.options(of_key=of_key)
-        table = _called(open_files(path, made, options, are_ours=True), files, made, folder, origins)
-        name = display_name(given)
-        if told:
+        messages = None not in origins
+        options = replace(how, columns=None).options() if messages else how.options(of_key=of_key)
+        table = _called(open_files(path, items, options, are_ours=True), files, items, folder, origins)
+        name = display_name(readable)
+        if messages:
             several = f"{len(files):,} files, " if len(files) > 1 else ""
             table = replace(
                 table, reading=several + " or ".join(dict.fromkeys(one.reading for one in origins if one is not None))
             )
-        return replace(table, name=name, system=bare_name(name), paths=(given,), told=told)
+        return replace(table, name=name, system=bare_name(name), paths=(readable,), told=messages)
 
 
 def _cut_anew(table: RowTable, files: Sequence[TableFile], options: InputOptions) -> RowTable:
@@ -113,13 +113,13 @@ def _cut_anew(table: RowTable, files: Sequence[TableFile], options: InputOptions
         return table
     folder = ScratchFolder()
     with folder.or_nothing() as path:
-        made = []
+        items = []
         for at, file in enumerate(files):
             is_large = str(file.path) in large
-            made.append(replace(file, path=path / f"{at:06d}.parquet") if is_large else file)
+            items.append(replace(file, path=path / f"{at:06d}.parquet") if is_large else file)
             if is_large:
-                cut_anew(file.path, made[-1].path)
-        opened = _called(open_files(path, made, options, are_ours=True), files, made, folder)
+                cut_anew(file.path, items[-1].path)
+        opened = _called(open_files(path, items, options, are_ours=True), files, items, folder)
         reading = f"{table.reading}, row groups of more than {MOST_ROWS:,} rows split in a temporary folder"
         return replace(opened, name=table.name, system=table.system, paths=table.paths, reading=reading)
 
@@ -127,14 +127,14 @@ def _cut_anew(table: RowTable, files: Sequence[TableFile], options: InputOptions
 def _called(
     table: RowTable,
     files: Sequence[TableFile],
-    made: Sequence[TableFile],
+    result: Sequence[TableFile],
     folder: ScratchFolder,
     origins: Sequence[Origin | None] = (),
 ) -> RowTable:
     """Rename the rows of temporary files after the original files; origins find the lines of text."""
     known = [one or Origin(display_name(file.path)) for file, one in zip_longest(files, origins)]
-    names = {str(one.path): origin for one, origin in zip(made, known, strict=True)}
-    kept = {str(file.path) for file, one in zip(files, made, strict=True) if file.path == one.path}
+    names = {str(one.path): origin for one, origin in zip(result, known, strict=True)}
+    kept = {str(file.path) for file, one in zip(files, result, strict=True) if file.path == one.path}
     rows, first = [], dict.fromkeys(names, 0)
     for one in table.rows:
         path = one.path  # type: ignore[attr-defined]
@@ -149,20 +149,20 @@ def _called(
     return replace(table, rows=tuple(rows), reading=reading, kept=folder)
 
 
-def _object(given: Foreign, how: BatchReading, *, of_key: bool, name: str) -> TableOrMatrix:
-    found = matrix_of(given, name)
-    if found is not None:
-        return found
-    files = files_of_dataset(given)
+def _object(foreign: Foreign, how: BatchReading, *, of_key: bool, name: str) -> TableOrMatrix:
+    matrix = matrix_of(foreign, name)
+    if matrix is not None:
+        return matrix
+    files = files_of_dataset(foreign)
     if files is not None:
         return replace(open_files(name, files, how.options(of_key=of_key)), system="system", paths=())
     folder = ScratchFolder()
     with folder.or_nothing() as path:
         target = path / "rows.parquet"
-        write_object(given, target, name, how.memory)
-        made = [TableFile(target)]
-        table = open_files(path, made, how.options(of_key=of_key), are_ours=True)
-        called = _called(table, [TableFile(Path(name))], made, folder)
+        write_object(foreign, target, name, how.memory)
+        items = [TableFile(target)]
+        table = open_files(path, items, how.options(of_key=of_key), are_ours=True)
+        called = _called(table, [TableFile(Path(name))], items, folder)
         return replace(called, name=name, system="system", paths=())
 
 
@@ -172,11 +172,11 @@ _ACCEPTED = (
 )
 
 
-def _library(given: object) -> str:
-    return type(given).__module__.partition(".")[0]
+def _library(value: object) -> str:
+    return type(value).__module__.partition(".")[0]
 
 
-def matrix_of(given: Foreign, name: str) -> MatrixInput | None:
+def matrix_of(foreign: Foreign, name: str) -> MatrixInput | None:
     """Return an array as a matrix, or as a vector with one number per trial; None for other objects.
 
     Raises
@@ -184,32 +184,34 @@ def matrix_of(given: Foreign, name: str) -> MatrixInput | None:
     InputError
         If it does not contain numbers.
     """
-    if not all(hasattr(given, one) for one in ("dtype", "shape", "ndim", "__getitem__")) or hasattr(given, "columns"):
+    if not all(hasattr(foreign, one) for one in ("dtype", "shape", "ndim", "__getitem__")) or hasattr(
+        foreign, "columns"
+    ):
         return None
-    if not isinstance(given.dtype, np.dtype):
-        raise InputError(f"{name}: contains {given.dtype}. Cells of a matrix must be numbers.")
-    kind = given.dtype
-    if kind.kind not in "biuf" or given.ndim not in (1, 2):
-        raise InputError(f"{name}: got {given.ndim}-dimensional {kind} values. Expected numbers of rows and columns.")
-    if any(map(math.isnan, given.shape)):  # dask has NaN for unknown lengths
+    if not isinstance(foreign.dtype, np.dtype):
+        raise InputError(f"{name}: contains {foreign.dtype}. Cells of a matrix must be numbers.")
+    kind = foreign.dtype
+    if kind.kind not in "biuf" or foreign.ndim not in (1, 2):
+        raise InputError(f"{name}: got {foreign.ndim}-dimensional {kind} values. Expected numbers of rows and columns.")
+    if any(map(math.isnan, foreign.shape)):  # dask has NaN for unknown lengths
         raise InputError(f"{name}: an array of unknown shape. Compute it first: compute_chunk_sizes().")
-    sizes = getattr(given, "chunks", None)  # in dask a tuple of sizes for each axis, in zarr one size
+    sizes = getattr(foreign, "chunks", None)  # in dask a tuple of sizes for each axis, in zarr one size
     step = int(np.max(sizes[0])) if sizes else None
-    return MatrixInput(name, ArrayCells(given, name), tuple(map(int, given.shape)), kind, rows_per_chunk=step)
+    return MatrixInput(name, ArrayCells(foreign, name), tuple(map(int, foreign.shape)), kind, rows_per_chunk=step)
 
 
-def files_of_dataset(given: Foreign) -> list[TableFile] | None:
+def files_of_dataset(foreign: Foreign) -> list[TableFile] | None:
     """Return the Parquet files of a pyarrow dataset with their partition values; None for other objects."""
-    if _library(given) != "pyarrow" or not hasattr(given, "get_fragments"):
+    if _library(foreign) != "pyarrow" or not hasattr(foreign, "get_fragments"):
         return None
     import pyarrow.dataset as ds
     from pyarrow import fs
 
-    is_files = isinstance(given, ds.FileSystemDataset) and isinstance(given.format, ds.ParquetFileFormat)
-    if not is_files or not isinstance(given.filesystem, fs.LocalFileSystem):
+    is_files = isinstance(foreign, ds.FileSystemDataset) and isinstance(foreign.format, ds.ParquetFileFormat)
+    if not is_files or not isinstance(foreign.filesystem, fs.LocalFileSystem):
         return None
     try:
-        fragments = list(given.get_fragments())
+        fragments = list(foreign.get_fragments())
     except ValueError:  # the dataset is filtered, so its files contain more
         return None
     keys = [ds.get_partition_keys(one.partition_expression).items() for one in fragments]
@@ -217,12 +219,12 @@ def files_of_dataset(given: Foreign) -> list[TableFile] | None:
     return [TableFile(Path(one.path), own) for one, own in zip(fragments, values, strict=True)] or None
 
 
-def write_object(given: Foreign, target: Path, name: str, memory: int) -> None:
+def write_object(foreign: Foreign, target: Path, name: str, memory: int) -> None:
     """Write an object that can perhaps be read only once to a Parquet file, batch by batch.
 
     Parameters
     ----------
-    given : object
+    foreign : object
     target : path
     name : str
         Name for messages.
@@ -237,32 +239,32 @@ def write_object(given: Foreign, target: Path, name: str, memory: int) -> None:
         If writing fails.
     """
     with _naming(name):
-        if _library(given) == "polars" and hasattr(given, "sink_parquet"):
+        if _library(foreign) == "polars" and hasattr(foreign, "sink_parquet"):
             n_rows = rows_of_group(pa.schema([]), memory)
-            given.sink_parquet(target, compression="zstd", compression_level=1, row_group_size=n_rows)
+            foreign.sink_parquet(target, compression="zstd", compression_level=1, row_group_size=n_rows)
         else:
-            schema, batches = _batches(given, name)
+            schema, batches = _batches(foreign, name)
             write_batches(target, schema, batches, memory=memory)
 
 
-def _batches(given: Foreign, name: str) -> tuple[pa.Schema, Iterable[Foreign]]:
-    library = _library(given)
-    if library in ("dask", "dask_expr") and hasattr(given, "partitions"):
-        frames = (given.partitions[at].compute() for at in range(given.npartitions))
+def _batches(foreign: Foreign, name: str) -> tuple[pa.Schema, Iterable[Foreign]]:
+    library = _library(foreign)
+    if library in ("dask", "dask_expr") and hasattr(foreign, "partitions"):
+        frames = (foreign.partitions[at].compute() for at in range(foreign.npartitions))
         parts = (pa.Table.from_pandas(one, preserve_index=False) for one in frames)
         first = next(parts, None)
         if first is None:
             raise InputError(f"{name}: a data frame without partitions. There is nothing to read.")
         return first.schema, chain([first], parts)
-    if library == "pyarrow" and hasattr(given, "to_batches") and hasattr(given, "get_fragments"):
-        return given.schema, given.to_batches()
-    if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pa.Table):
-        reader = pa.RecordBatchReader.from_stream(given)
+    if library == "pyarrow" and hasattr(foreign, "to_batches") and hasattr(foreign, "get_fragments"):
+        return foreign.schema, foreign.to_batches()
+    if hasattr(foreign, "__arrow_c_stream__") and not isinstance(foreign, pa.Table):
+        reader = pa.RecordBatchReader.from_stream(foreign)
         return reader.schema, reader
-    if isinstance(given, Mapping) or hasattr(given, "columns"):
-        table = as_table(given)
+    if isinstance(foreign, Mapping) or hasattr(foreign, "columns"):
+        table = as_table(foreign)
         return table.schema, [table]
-    raise InputError(f"{name}: got {type(given).__name__}. Pass {_ACCEPTED}.")
+    raise InputError(f"{name}: got {type(foreign).__name__}. Pass {_ACCEPTED}.")
 
 
 @contextmanager
@@ -324,8 +326,8 @@ def open_trials(scores: Any, key: object = None, *, speakers: Any = None, **opti
     (4, 2, True)
     """
     how = BatchReading(**options)
-    given = list(scores) if isinstance(scores, list | tuple) else [scores]
-    if not given:
+    value = list(scores) if isinstance(scores, list | tuple) else [scores]
+    if not value:
         raise InputError("scores: none given. At least one table or matrix is needed.")
     is_single = isinstance(speakers, str | os.PathLike | Mapping) or not isinstance(speakers, Sequence)
     named = () if speakers is None else (speakers,) if is_single else tuple(speakers)
@@ -333,7 +335,7 @@ def open_trials(scores: Any, key: object = None, *, speakers: Any = None, **opti
     if who is not None and key is not None:
         raise InputError("key, speakers: both determine which trials are targets. Leave out one of the two.")
     opened = [
-        opened_input(one, how, name=f"scores {at + 1}" if len(given) > 1 else "scores") for at, one in enumerate(given)
+        opened_input(one, how, name=f"scores {at + 1}" if len(value) > 1 else "scores") for at, one in enumerate(value)
     ]
     truth = None if key is None else opened_input(key, how, of_key=True, name="key")
     matrices = [one for one in opened if isinstance(one, MatrixInput)]
@@ -368,27 +370,27 @@ def _source_of_tables(
     layout = layout_of(scores, truth, how, who)
     is_alone = len(scores) == 1 and key is None and how.duplicates == "error" and how.ids is None
     double = any(name in one.table.is_double for one in scores for name in one.scores)
-    made = JoinedTables(tables[0].rows, layout, double) if is_alone else _joined(scores, truth, layout, how, double)
+    result = JoinedTables(tables[0].rows, layout, double) if is_alone else _joined(scores, truth, layout, how, double)
     words = truth.words if who is None else f"target if and only if the speakers agree ({', '.join(who.called)})"
     messages = [Message("read", one.table.name, one.words) for one in scores]
     messages.append(Message("key", truth.table.name, words))
     if is_alone and truth.sides:
         messages.append(Message("note", truth.table.name, _note_on_copies()))
     return source_of_rows(
-        made.rows,
-        made.layout,
+        result.rows,
+        result.layout,
         name=", ".join(dict.fromkeys(one.name for one in tables)),
         systems=tuple(systems_in(scores, is_classes=is_classes)),
-        is_double=made.is_double or (how.converted is not None and is_classes),
+        is_double=result.is_double or (how.converted is not None and is_classes),
         units=() if layout.classes else tuple(unit for one in scores for unit in one.units.values()),
         messages=tuple(messages),
         paths=tuple(path for one in tables for path in one.paths),
-        kept=([one.table.kept for one in (*scores, truth)], made.kept),
-        report=made.report,
+        kept=([one.table.kept for one in (*scores, truth)], result.kept),
+        report=result.report,
         groups=None if how.groups is None else tuple(how.groups) or (PAIR if layout.groups else ()),
         columns=tuple(splitting(truth)),
         names=tuple(dict.fromkeys((*truth.sides, *truth.sides.values()))),
-        incomplete=made.layout.incomplete,
+        incomplete=result.layout.incomplete,
     )
 
 
@@ -414,7 +416,7 @@ def _renamed(scores: Sequence[Roles], truth: Roles, layout: RowLayout) -> tuple[
     """Return new and old names of the columns of each table, and the layout with new names; the key is unchanged."""
     taken = set(truth.table.schema.names)
     columns: list[Mapping[str, str]] = []
-    found: list[tuple[str, ...]] = []
+    lines: list[tuple[str, ...]] = []
     ratios = set[str]()
     left = list(layout.scores)
     for at, roles in enumerate(scores):
@@ -423,8 +425,8 @@ def _renamed(scores: Sequence[Roles], truth: Roles, layout: RowLayout) -> tuple[
             prefix += "/"
         own = left[:1] if layout.classes else left[: len(roles.scores)]
         left = left[len(own) :]
-        found += [tuple(prefix + name for name in names) for names in own]
+        lines += [tuple(prefix + name for name in names) for names in own]
         ratios |= {prefix + name for name in roles.ratios}
         columns.append({prefix + name: name for names in own for name in names})
     columns.append({name: name for name in truth.table.schema.names})
-    return columns, replace(layout, scores=tuple(found), ratios=frozenset(ratios))
+    return columns, replace(layout, scores=tuple(lines), ratios=frozenset(ratios))

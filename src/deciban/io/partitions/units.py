@@ -36,7 +36,7 @@ class UnitMap:
     called: str
 
     @classmethod
-    def of(cls, given: Any, argument: str = "units") -> UnitMap:
+    def of(cls, value: Any, argument: str = "units") -> UnitMap:
         """Read a file, or check a mapping.
 
         Raises
@@ -46,23 +46,23 @@ class UnitMap:
         InputError
             If a name in a mapping is not a string, or a unit is neither a string nor an integer.
         """
-        if isinstance(given, str | os.PathLike):
+        if isinstance(value, str | os.PathLike):
             try:
-                return cls(read_id_map(given), display_name(given))
+                return cls(read_id_map(value), display_name(value))
             except FormatError as error:
                 words = f"{argument.capitalize()} are read from lines with two columns: a name and its {argument[:-1]}."
                 raise FormatError(f"{error} {words}") from error
-        if not isinstance(given, Mapping | IdMap):
+        if not isinstance(value, Mapping | IdMap):
             way = f"Pass a file with two columns, name and {argument[:-1]}, or a mapping."
-            raise InputError(f"{argument}: got {type(given).__name__}. {way}")
-        words = f"a mapping of {counted(len(given), 'name')}"
-        if isinstance(given, IdMap):
-            return cls(given, words)
-        for name, unit in given.items():
+            raise InputError(f"{argument}: got {type(value).__name__}. {way}")
+        words = f"a mapping of {counted(len(value), 'name')}"
+        if isinstance(value, IdMap):
+            return cls(value, words)
+        for name, unit in value.items():
             if not isinstance(name, str) or isinstance(unit, bool | float) or unit == "" or unit is None:
                 what = f"the {argument[:-1]} of each name"
                 raise InputError(f"{argument}: got {name!r}: {unit!r}. Pass {what}: {{'a-1': 'ann'}}.")
-        return cls(IdMap.from_columns(list(given), list(map(str, given.values())), source=argument), words)
+        return cls(IdMap.from_columns(list(value), list(map(str, value.values())), source=argument), words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +131,17 @@ class UnitsOf:
             )
         if not held or (maps and len(held) == 1):
             words = words or f"the names of {' and '.join(of_units)}"
-            found = [(column, maps[0] if maps else None) for column in of_units.values()]
+            items = [(column, maps[0] if maps else None) for column in of_units.values()]
         else:
             places = zip(held, [*of_units.values(), ""], strict=False)
-            found = [(side, one) if isinstance(one, UnitMap) else (one, None) for one, side in places]
-        if apart and len(found) < 2:
+            items = [(side, one) if isinstance(one, UnitMap) else (one, None) for one, side in places]
+        if apart and len(items) < 2:
             raise InputError(
                 f"units: 'product' needs units of two sides, but by {words} each trial has one. Name a column for each "
                 "side: product:COLUMN,COLUMN."
             )
         words += ", with separate units for the two sides" if apart else ""
-        return cls(tuple(one for one, _ in found), tuple(one for _, one in found), words, apart, of_units)
+        return cls(tuple(one for one, _ in items), tuple(one for _, one in items), words, apart, of_units)
 
     def of(self, table: pa.Table, start: int = 0, counting: BoolArray | None = None) -> TrialUnits:
         """Return the units of rows.
@@ -160,7 +160,7 @@ class UnitsOf:
             If a row has no unit.
         """
         del start  # columns contain the units
-        found: list[UnitColumn] = []
+        result: list[UnitColumn] = []
         for name, held in zip(self.columns, self.maps, strict=True):
             codes, names = names_in(plain(table.column(name)), name, "contains the units of trials")
             if held is not None:
@@ -171,8 +171,8 @@ class UnitsOf:
                 units = pc.coalesce(held.units.right.take(of_numpy(place, lacking=unknown)), constant(""))
                 codes_of_units, names = encode(units)
                 codes = codes_of_units[codes]
-            found.append((codes, names))
-        return units_of_columns(found, counting, apart=self.apart, noun="unit", source=f"by {self.words}")
+            result.append((codes, names))
+        return units_of_columns(result, counting, apart=self.apart, noun="unit", source=f"by {self.words}")
 
     def _require_known(
         self,
@@ -308,13 +308,13 @@ def keys_of_sides(table: pa.Table, columns: Sequence[str]) -> tuple[Keys, Keys]:
 
 
 def _keys_of_sides(table: pa.Table, columns: Sequence[str]) -> list[Keys]:
-    found = []
+    keys = []
     for name, side in zip(columns, SINGLE if len(columns) == 1 else PAIR_SIDE, strict=False):
         column = plain(table.column(name))
         refuse_missing(column, name, side)
         codes, names = names_in(column, name, "contains names of trials")
-        found.append(keys_of_names(names)[codes])
-    return found
+        keys.append(keys_of_names(names)[codes])
+    return keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -332,9 +332,9 @@ class _Known:
         place: AnyArray = np.minimum(np.searchsorted(self.prints, prints), len(self.prints) - 1)
         alike = np.flatnonzero(self.prints[place] == prints)
         same = pc.equal(self.names.take(of_numpy(place[alike])), names.take(of_numpy(alike)))
-        found: AnyArray = np.full(len(names), -1)
-        found[alike] = np.where(to_numpy(same), place[alike], -1)
-        return found
+        values: AnyArray = np.full(len(names), -1)
+        values[alike] = np.where(to_numpy(same), place[alike], -1)
+        return values
 
 
 _known = _Known(np.zeros(0, np.uint64), pa.nulls(0, pa.string()), np.zeros(0, np.uint64))
@@ -361,17 +361,17 @@ def keys_of_names(names: pa.Array) -> Keys:
     known, prints = _known, fingerprints(names)
     place = known.places(names, prints)
     new = np.flatnonzero(place < 0)
-    found: Keys = np.empty(len(names), np.uint64)
-    found[place >= 0] = known.keys[place[place >= 0]]
+    keys: Keys = np.empty(len(names), np.uint64)
+    keys[place >= 0] = known.keys[place[place >= 0]]
     if len(new):
         others = names.take(of_numpy(new))
-        found[new] = keys_of(np.array(others.to_pylist(), np.object_))
+        keys[new] = keys_of(np.array(others.to_pylist(), np.object_))
         if len(new) * _WORTHWHILE > len(names) and known.names.nbytes + others.nbytes <= _ROOM:
-            whole = np.concatenate((known.prints, prints[new])), np.concatenate((known.keys, found[new]))
+            whole = np.concatenate((known.prints, prints[new])), np.concatenate((known.keys, keys[new]))
             order = np.argsort(whole[0], kind="stable")
             together = pa.concat_arrays([known.names, others]).take(of_numpy(order))
             _known = _Known(whole[0][order], together, whole[1][order])
-    return found
+    return keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -396,7 +396,7 @@ class SpeakerLookup:
     called: tuple[str, ...]
 
     @classmethod
-    def of(cls, given: Sequence[Any]) -> SpeakerLookup:
+    def of(cls, value: Sequence[Any]) -> SpeakerLookup:
         """Read one file for both sides, or one for each side; or use mappings of names to speakers.
 
         Raises
@@ -404,10 +404,10 @@ class SpeakerLookup:
         InputError, FormatError, OSError
             If there are not one or two, or a file cannot be read.
         """
-        if not 1 <= len(given) <= 2:
-            raise InputError(f"speakers: got {len(given)} files. Name one for both sides of trials, or one for each.")
-        found = [UnitMap.of(one, "speakers") for one in given]
-        return cls((found[0].units, found[-1].units), tuple(one.called for one in found))
+        if not 1 <= len(value) <= 2:
+            raise InputError(f"speakers: got {len(value)} files. Name one for both sides of trials, or one for each.")
+        items = [UnitMap.of(one, "speakers") for one in value]
+        return cls((items[0].units, items[-1].units), tuple(one.called for one in items))
 
     @cached_property
     def _speakers(self) -> tuple[list[IntArray], pa.Array]:

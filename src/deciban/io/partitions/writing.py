@@ -132,19 +132,19 @@ def _saying(name: str, partition: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        found = _NUMBER.search(str(error))
-        number = error.errno or (int(found[1]) if found else errno.EIO)
+        result = _NUMBER.search(str(error))
+        number = error.errno or (int(result[1]) if result else errno.EIO)
         words = f"{os.strerror(number)} (when {partition} was written)"
         raise OSError(number, words, name) from error
 
 
-def in_order(make: Callable[[A], B], given: Iterable[A], n_rows: int, memory: int) -> Iterator[tuple[A, B]]:
+def in_order(make: Callable[[A], B], value: Iterable[A], n_rows: int, memory: int) -> Iterator[tuple[A, B]]:
     """Yield the results of a function in order, computed in threads that are not far ahead.
 
     Parameters
     ----------
     make : function
-    given : iterable
+    value : iterable
         Batches of rows.
     n_rows : int
         Number of rows of the largest batch.
@@ -166,7 +166,7 @@ def in_order(make: Callable[[A], B], given: Iterable[A], n_rows: int, memory: in
     give_back_at_once(memory)
     pool = ThreadPoolExecutor(n_threads)
     try:
-        for one in given:
+        for one in value:
             waiting.append((one, pool.submit(make, one)))
             if len(waiting) > n_threads:
                 first, future = waiting.popleft()
@@ -327,12 +327,12 @@ def n_of_both(table: RowTable) -> tuple[int, int]:
 _LEAST_BLOCK = 1 << 20
 
 
-def write_table_of(given: Any, target: Path, how: BatchReading, *, of_key: bool) -> Origin | None:
+def write_table_of(value: Any, target: Path, how: BatchReading, *, of_key: bool) -> Origin | None:
     """Write the contents of a file as Parquet.
 
     Parameters
     ----------
-    given : path or open file
+    value : path or open file
         Standard input and pipes are copied as a stream; compressed files are decompressed as a stream.
     target : path
         A new file.
@@ -349,11 +349,11 @@ def write_table_of(given: Any, target: Path, how: BatchReading, *, of_key: bool)
     FormatError, OSError
         If it cannot be read; the message contains the line.
     """
-    named = Source(given)
-    with as_file(given, named, target.with_suffix(".copy")) as path:
+    named = Source(value)
+    with as_file(value, named, target.with_suffix(".copy")) as path:
         source = Source(path)
         source.name = named.name
-        if path != given and is_columnar(path):
+        if path != value and is_columnar(path):
             path.rename(target)
             return None
         if source.kind == "Arrow" and not source.head.startswith(b"FEA1"):
@@ -362,27 +362,27 @@ def write_table_of(given: Any, target: Path, how: BatchReading, *, of_key: bool)
                 write_batches(target, stream.schema, stream, memory=how.memory)
             return None
         columns, chosen = (how.key_columns, how.key_format) if of_key else (how.columns, how.format)
-        found = recognize(path, format=chosen, columns=columns, labels=how.labels, of_key=of_key).files[0]
-        origin = _write(replace(found, source=source), target, how, of_key=of_key)
-        if not found.is_text or found.foreign or is_open_file(given) or is_stream(given):
+        result = recognize(path, format=chosen, columns=columns, labels=how.labels, of_key=of_key).files[0]
+        origin = _write(replace(result, source=source), target, how, of_key=of_key)
+        if not result.is_text or result.foreign or is_open_file(value) or is_stream(value):
             return origin
-        layout = found.layout(_need(found, how, of_key=of_key))
-        return replace(origin, lines=partial(lines_again, given, layout, block_size(how.memory), None))
+        layout = result.layout(_need(result, how, of_key=of_key))
+        return replace(origin, lines=partial(lines_again, value, layout, block_size(how.memory), None))
 
 
-def _write(found: OpenedFile, target: Path, how: BatchReading, *, of_key: bool) -> Origin:
-    need = _need(found, how, of_key=of_key)
-    asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
+def _write(file: OpenedFile, target: Path, how: BatchReading, *, of_key: bool) -> Origin:
+    need = _need(file, how, of_key=of_key)
+    request = isinstance(file.asked, BinaryFormat) or file.source.is_binary
     size = block_size(how.memory)
-    if asked or found.foreign or not found.source.is_plain or found.source.size <= size:
-        contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
+    if request or file.foreign or not file.source.is_plain or file.source.size <= size:
+        contents = read_input(Recognized(file.source.path, (file,)), need=need, unit=how.unit).contents
         table = table_of(contents)
         write_batches(target, table.schema, [table], memory=how.memory)
         return replace(contents.origin, lines=None)
-    tables = _tables(found, replace(found.options, need=need, unit=how.unit), how.memory)
+    tables = _tables(file, replace(file.options, need=need, unit=how.unit), how.memory)
     first = next(tables)
     write_batches(target, first.schema, chain([first], tables), memory=3 * how.memory // 4)  # the rest is for a block
-    return Origin(found.source.name, str(found.layout(need)))
+    return Origin(file.source.name, str(file.layout(need)))
 
 
 def block_size(memory: float) -> int:
@@ -390,37 +390,37 @@ def block_size(memory: float) -> int:
     return rows_that_fit(memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=reader.BLOCK)
 
 
-def _need(found: OpenedFile, how: BatchReading, *, of_key: bool) -> ContentKind | None:
+def _need(file: OpenedFile, how: BatchReading, *, of_key: bool) -> ContentKind | None:
     """Return the kind of table as which a file is read."""
     kinds: tuple[ContentKind, ContentKind] = ("key", "class-key") if of_key else ("scores", "class-scores")
     if how.kind is not None or how.classes is not None:
         return kinds[0] if how.kind == "two-class" else kinds[1]
-    held = found.readable_as(kinds)
+    held = file.readable_as(kinds)
     return kinds[1] if held == (kinds[1],) else kinds[0]
 
 
-def _tables(found: OpenedFile, options: InputOptions, memory: int) -> Iterator[pa.Table]:
+def _tables(file: OpenedFile, options: InputOptions, memory: int) -> Iterator[pa.Table]:
     """Yield the table of each block."""
     schema: pa.Schema | None = None
-    for _, contents in contents_in_blocks(found, options, memory):
+    for _, contents in contents_in_blocks(file, options, memory):
         table = table_of(contents)
         schema = schema or table.schema
         yield table.cast(schema)
 
 
 def contents_in_blocks(
-    found: OpenedFile, options: InputOptions, memory: float = math.inf, given: PathLike | None = None
+    result: OpenedFile, options: InputOptions, memory: float = math.inf, value: PathLike | None = None
 ) -> Iterator[tuple[int, Contents]]:
     """Yield the contents of each block of lines.
 
     Parameters
     ----------
-    found : OpenedFile
+    result : OpenedFile
         Plain text.
     options : InputOptions
     memory : float
         Bytes of a block when it is parsed.
-    given : path, optional
+    value : path, optional
         The file, perhaps compressed, for looking up lines of rows later.
 
     Yields
@@ -429,11 +429,11 @@ def contents_in_blocks(
         Number of lines before the block, without the header.
     Contents
     """
-    layout, name, system = found.layout(options.need), found.source.name, options.name or "system"
+    layout, name, system = result.layout(options.need), result.source.name, options.name or "system"
     size = block_size(memory)
     options = layout.declared(replace(options, need=options.need or layout.holds), name)
-    for at, (first, text) in enumerate(TextBlocks(name, layout, Path(found.source.path), size=size)):
-        lines = None if given is None else partial(lines_again, given, layout, size, at)
+    for at, (first, text) in enumerate(TextBlocks(name, layout, Path(result.source.path), size=size)):
+        lines = None if value is None else partial(lines_again, value, layout, size, at)
         origin = Origin(name, str(layout), lines)
         contents = parse_blocks(TextBlocks(name, layout, text=text, first=first), origin, system, options)
         options = replace(options, vocabulary=_settled(contents, options.vocabulary))
@@ -448,18 +448,23 @@ def _settled(contents: Contents, vocabulary: Vocabulary) -> Vocabulary:
     return Vocabulary({word.casefold(): means for word, means in words.items()}, folded=True)
 
 
-def is_readable_in_batches(path: Path, need: ContentKind | None, given: InputReading) -> bool:
+def is_readable_in_batches(path: Path, need: ContentKind | None, reading: InputReading) -> bool:
     """Return True if batches of the file can be read without knowing the rest of it."""
     if is_columnar(path):
         return True
-    opened = recognize(path, **given).files[0]
+    opened = recognize(path, **reading).files[0]
     if isinstance(opened.asked, BinaryFormat) or opened.source.is_binary:
         return False
     return "class" not in opened.layout(need).roles
 
 
 def contents_in_batches(
-    source: PathLike, need: ContentKind | None, memory: float, *, unit: ScoreUnit | None, **given: Unpack[InputReading]
+    source: PathLike,
+    need: ContentKind | None,
+    memory: float,
+    *,
+    unit: ScoreUnit | None,
+    **arguments: Unpack[InputReading],
 ) -> Iterator[tuple[str, Contents]]:
     """Yield the contents of files in batches.
 
@@ -490,7 +495,7 @@ def contents_in_batches(
     files = table_files(source)
     name = bare_name(display_name(source))
     if all(is_columnar(file.path) for file in files):
-        options = recognize(files[0].path, **given).files[0].options
+        options = recognize(files[0].path, **arguments).files[0].options
         options = replace(options, need=need, name=name, unit=unit)
         table = open_files(source, files, options)
         reader = TableRules.of(table, options, of_folders=True).settled()
@@ -500,14 +505,14 @@ def contents_in_batches(
             done += rows.n_rows
             tell(done)
         return
-    opened = plain_text_files(files, **given)
-    for file, found in zip(files, opened, strict=False):
-        asked = replace(found.options, need=need, name=name, unit=unit)
-        for line, contents in contents_in_blocks(found, asked, memory, file.path):
-            yield f"{found.source.name}, lines after {line:,}", contents
+    opened = plain_text_files(files, **arguments)
+    for file, result in zip(files, opened, strict=False):
+        request = replace(result.options, need=need, name=name, unit=unit)
+        for line, contents in contents_in_blocks(result, request, memory, file.path):
+            yield f"{result.source.name}, lines after {line:,}", contents
 
 
-def plain_text_files(files: Sequence[TableFile], **given: Unpack[InputReading]) -> Iterator[OpenedFile]:
+def plain_text_files(files: Sequence[TableFile], **arguments: Unpack[InputReading]) -> Iterator[OpenedFile]:
     """Yield text files, decompressed while they are used."""
     folder = ScratchFolder()
     try:
@@ -516,6 +521,6 @@ def plain_text_files(files: Sequence[TableFile], **given: Unpack[InputReading]) 
             with as_file(file.path, named, folder.path / f"{at}.copy") as path:
                 plain = Source(path)
                 plain.name = named.name
-                yield replace(recognize(path, **given).files[0], source=plain)
+                yield replace(recognize(path, **arguments).files[0], source=plain)
     finally:
         folder.remove()

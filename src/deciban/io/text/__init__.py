@@ -216,9 +216,9 @@ class Translated:
     @property
     def source(self) -> Source:
         """The text as an input with the name of the file."""
-        found = Source(io.BytesIO(self.text))
-        found.name = self.of.name
-        return found
+        result = Source(io.BytesIO(self.text))
+        result.name = self.of.name
+        return result
 
     def reading(self, layout: str) -> str:
         """Return the text on how the table was read, given the layout of the converted text.

@@ -108,14 +108,14 @@ class FirstLines:
     def only_layout(self) -> Layout | None:
         """Return the layout of the lines; None if they match no format, or several. Raises as `layout`."""
         columns = self.options.columns
-        found = self._layouts() if columns is None else [self._given(columns)]
-        if len(found) != 1:
+        result = self._layouts() if columns is None else [self._given(columns)]
+        if len(result) != 1:
             return None
-        header = found[0].header or ()
+        header = result[0].header or ()
         if len(set(header)) < len(header):
             twice, count = Counter(header).most_common(1)[0]
             raise FormatError(f"{self.name}:1: {count} columns are called {twice!r}. Rename them.")
-        return replace(found[0], quoted=self.quoted[found[0].delimiter])
+        return replace(result[0], quoted=self.quoted[result[0].delimiter])
 
     def _layouts(self) -> list[Layout]:
         """Return all possible layouts of the lines, for the first kind of table that is possible."""
@@ -123,11 +123,11 @@ class FirstLines:
         kinds: tuple[ContentKind, ...] = (need,) if need else ("scores", "key", "class-scores", "class-key", "index")
         if not need and self.label_names_classes():
             kinds = ("class-scores", "class-key")
-        readings = ((kind, found) for find, kind, d in self._attempts(kinds) if (found := find(kind, d)))
-        kind, found = next(readings, ("scores", []))
-        if len(found) == 1 and not need and kind == "scores" and self._only_0_and_1(found[0]):
-            found += self._without_header("key", found[0].delimiter)
-        return [replace(found[0], holds=kind)] if len(found) == 1 else found
+        readings = ((kind, result) for find, kind, d in self._attempts(kinds) if (result := find(kind, d)))
+        kind, result = next(readings, ("scores", []))
+        if len(result) == 1 and not need and kind == "scores" and self._only_0_and_1(result[0]):
+            result += self._without_header("key", result[0].delimiter)
+        return [replace(result[0], holds=kind)] if len(result) == 1 else result
 
     def _attempts(self, kinds: Sequence[ContentKind]) -> Iterator[tuple[_Finder, ContentKind, str]]:
         """Return functions that find layouts, with their arguments: first by headers, then by lines."""
@@ -137,14 +137,14 @@ class FirstLines:
         """Return the error for lines that match no format, or several."""
         from deciban.io.text import suggestions  # needed only for messages
 
-        if found := self._layouts():
-            return FormatError(suggestions.could_be(self.sample, found, self.name, self.options))
+        if result := self._layouts():
+            return FormatError(suggestions.could_be(self.sample, result, self.name, self.options))
         need, swapped = self.options.need, None
         for delimiter in self._delimiters():
             suggestions.refuse_odd_numbers(self.tables[delimiter], self.sample, self.name)
         if self.format is None:
             readings = (find(kind, d) for find, kind, d in self._attempts(_OTHER_KINDS.get(need, ())))
-            swapped = next((found[0] for found in readings if len(found) == 1), None)
+            swapped = next((result[0] for result in readings if len(result) == 1), None)
             if need == "scores" and swapped is None:
                 suggestions.refuse_decimal_commas(self.sample, self.name)
         return FormatError(
@@ -175,20 +175,20 @@ class FirstLines:
         """Return the layout for columns that the user named."""
         delimiters = self._delimiters()
         titles = self.tables[delimiters[0]][0] if delimiters else []
-        wanted = naming.parse_columns(naming.of_headers(columns, titles))
+        request = naming.parse_columns(naming.of_headers(columns, titles))
         table = self.format or text_formats()["table"]
-        if not delimiters and len(wanted) != 1:
+        if not delimiters and len(request) != 1:
             raise FormatError(f"{self.name}:1: expected at least 2 columns, got {self.sample[0][:80]!r}.")
         delimiter = delimiters[0] if delimiters else " "
         fields = tuple(self.tables[delimiter][0])
-        roles = naming.named_roles(wanted, fields, f"{self.name}:1") if isinstance(wanted, dict) else tuple(wanted)
+        roles = naming.named_roles(request, fields, f"{self.name}:1") if isinstance(request, dict) else tuple(request)
         if len(fields) != len(roles):
             raise FormatError(
                 f"{self.name}:1: expected {len(roles)} columns ({' '.join(roles)}), got {len(fields)}: "
                 f"{self.sample[0][:80]!r}."
             )
-        pair = naming.compared(wanted, fields, f"{self.name}:1") if isinstance(wanted, dict) else None
-        by_header = isinstance(wanted, dict) and not naming.by_number(wanted)
+        pair = naming.compared(request, fields, f"{self.name}:1") if isinstance(request, dict) else None
+        by_header = isinstance(request, dict) and not naming.by_number(request)
         has_header = by_header or table.titled or _is_header_of(roles, fields, self.options.vocabulary)
         layout = Layout(table, roles, delimiter, fields if has_header else None, compared=pair)
         _check_named(layout.known, naming.NEEDED_ROLE.get(self.options.need))
@@ -203,27 +203,27 @@ class FirstLines:
         """Return the layouts of formats that have the first row as header."""
         rows = self.tables[delimiter]
         fields = tuple(rows[0])
-        found = []
+        layouts = []
         for candidate in self._candidates():
             if not candidate.header or (self.format is None and _is_doubtful(candidate, rows, delimiter)):
                 continue
             for line in candidate.lines:
                 roles = titled_roles(candidate, line, rows)
                 if roles is not None and _holds(candidate, roles, need):
-                    found.append(Layout(candidate, roles, delimiter, fields))
+                    layouts.append(Layout(candidate, roles, delimiter, fields))
                     break
         # One format may have some columns of another: choose the format that knows most of them.
-        known = [sum(role[0] != naming.CONDITION for role in layout.roles) for layout in found]
-        found = [layout for layout, n in zip(found, known, strict=True) if n == max(known)]
+        known = [sum(role[0] != naming.CONDITION for role in layout.roles) for layout in layouts]
+        layouts = [layout for layout, n in zip(layouts, known, strict=True) if n == max(known)]
         table = text_formats()["table"]
         tables = (table, text_formats().get("tsv"))
         if self.format in tables or (self.format is None and _is_free_header(fields, need, delimiter)):
             roles = meant_roles(self._roles(rows), rows, need)
-            different = [layout for layout in found if layout.format.log10]
-            named = naming.identity_of(roles) or (not found and self._has_values(roles, need, delimiter))
-            if named and _holds(table, roles, need) and ((different and need != "key") or not found):
-                found.append(Layout(table, roles, delimiter, fields))
-        return found
+            different = [layout for layout in layouts if layout.format.log10]
+            named = naming.identity_of(roles) or (not layouts and self._has_values(roles, need, delimiter))
+            if named and _holds(table, roles, need) and ((different and need != "key") or not layouts):
+                layouts.append(Layout(table, roles, delimiter, fields))
+        return layouts
 
     def _roles(self, rows: Rows) -> tuple[str, ...]:
         """Return the roles of a plain table from its titles and from the words of a column of classes."""
@@ -445,8 +445,8 @@ def meant_roles(roles: tuple[str, ...], rows: Rows, need: ContentKind) -> tuple[
     meant = titles_of(rows, naming.USUAL_WORDS).meant(roles, need)
     if need != "class-scores":
         return meant
-    found = with_names_of_rows(_with_classes(meant, rows), rows)
-    return found if meant == roles else naming.without_other_numbers(found, rows[0])
+    result = with_names_of_rows(_with_classes(meant, rows), rows)
+    return result if meant == roles else naming.without_other_numbers(result, rows[0])
 
 
 def titled_roles(format: TextFormat, line: str, rows: Rows) -> tuple[str, ...] | None:

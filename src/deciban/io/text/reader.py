@@ -130,9 +130,9 @@ class TextBlocks:
         if self.path is None:
             yield self.first, self.text
             return
-        for at, found in enumerate(self._of_file(self.path)):
+        for at, result in enumerate(self._of_file(self.path)):
             if self.only in (None, at):
-                yield found
+                yield result
             if at == self.only:
                 return
 
@@ -274,9 +274,9 @@ def lines_of_rows(blocks: TextBlocks, rows: Sequence[int]) -> list[int | None]:
     layout = blocks.layout
     each = (numbered_lines(_with_whole_fields(one, layout), blocks.name, first) for first, one in blocks)
     lines = (number for rows in each for number, _ in islice(rows, int(layout.header is not None), None))
-    wanted = {*rows}
-    found = {row: line for row, line in enumerate(islice(lines, max(wanted, default=-1) + 1)) if row in wanted}
-    return [found.get(row) for row in rows]
+    items = {*rows}
+    entries = {row: line for row, line in enumerate(islice(lines, max(items, default=-1) + 1)) if row in items}
+    return [entries.get(row) for row in rows]
 
 
 def _body(data: bytes, layout: Layout, name: str) -> bytes:
@@ -346,10 +346,10 @@ def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def parse(data: bytes, layout: Layout) -> list[pa.ChunkedArray]:
     """Return the columns that are not ignored; conditions as plain text, names and labels as dictionaries."""
-    wanted = {f"{i}": role for i, role in enumerate(layout.roles) if role != naming.IGNORED}
+    expected = {f"{i}": role for i, role in enumerate(layout.roles) if role != naming.IGNORED}
     types = {
         name: pa.float64() if role == "score" else pa.string() if role.startswith(naming.CONDITION) else _TEXT
-        for name, role in wanted.items()
+        for name, role in expected.items()
     }
     if not data or data.isspace():
         return [pa.chunked_array([], kind) for kind in types.values()]
@@ -364,7 +364,7 @@ def parse(data: bytes, layout: Layout) -> list[pa.ChunkedArray]:
             delimiter=layout.delimiter, quote_char='"' if layout.quotes_fields else False
         ),
         convert_options=pyarrow.csv.ConvertOptions(
-            column_types=types, include_columns=list(wanted), null_values=[], strings_can_be_null=False
+            column_types=types, include_columns=list(expected), null_values=[], strings_can_be_null=False
         ),
     )
     return [column.unify_dictionaries() for column in table.columns]

@@ -132,7 +132,7 @@ class ColumnsSeen:
     @cached_property
     def _labels(self) -> list[int]:
         """Columns that may contain labels, the most likely first; labels tend to follow names."""
-        found = []
+        items = []
         for at, values in enumerate(self._values):
             n_words, role = len({*values}), self._roles[at]
             few = (
@@ -141,8 +141,8 @@ class ColumnsSeen:
                 and (role[0] == headers.CONDITION or role == "class")
             )
             if at not in self._scores and (role == "label" or few or (n_words > 1 and self._known(at))):
-                found.append(at)
-        return sorted(found, key=lambda at: (self._roles[at] != "label", not self._known(at), -at))
+                items.append(at)
+        return sorted(items, key=lambda at: (self._roles[at] != "label", not self._known(at), -at))
 
     def _known(self, at: int) -> bool:
         """Return True if all words of a column mean target or non-target."""
@@ -226,16 +226,16 @@ class ColumnsSeen:
             return [self.options.format_option("matrix-csv")]
         if need in ("class-scores", "class-key"):
             return self._ways_of_classes(need)
-        found = self._ways_of_labels([]) if need == "key" else []
+        result = self._ways_of_labels([]) if need == "key" else []
         several = len(self._scores) >= _MOST and self.has_header and "label" in self._roles and need != "key"
-        found += self._ways_of_labels([("score", at) for at in self._scores]) if several else []
+        result += self._ways_of_labels([("score", at) for at in self._scores]) if several else []
         for at in self._scores[:_MOST] if need != "key" else ():
-            found += self._ways_of_labels([("score", at)]) or [self._option([*self._names(), ("score", at)])]
-        return list(dict.fromkeys(found))[:_MOST]
+            result += self._ways_of_labels([("score", at)]) or [self._option([*self._names(), ("score", at)])]
+        return list(dict.fromkeys(result))[:_MOST]
 
     def _ways_of_labels(self, parts: list[tuple[str, int]]) -> list[str]:
         """Return options that also define the truth; empty if no column can contain it."""
-        found, and_ = list[str](), either(", ", " ")
+        result, and_ = list[str](), either(", ", " ")
         known = [at for at in self._labels if self._known(at) or self._roles[at] == "label"]
         known = known or [at for at in self._labels if all(self._are_known(at))]
         partly = [at for at in self._labels if any(self._are_known(at))]
@@ -243,7 +243,7 @@ class ColumnsSeen:
         unknown = self._labels if not parts else [at for at in self._labels if len({*self._values[at]}) == 2]
         for at in (known or partly or unknown)[: 1 if parts else _MOST]:
             named = self._option([*self._names(at), *parts, ("label", at)])
-            found += (
+            result += (
                 [named]
                 if self._known(at)
                 else [f"{named}{and_}{words}" for words in headers.words_in_options(sorted({*self._values[at]}))]
@@ -251,7 +251,7 @@ class ColumnsSeen:
         equal = [
             self._option([*self._names_beside(pair), *parts], equal=pair) for pair in (() if known else self._equal[:1])
         ]
-        return [*found, *equal] if partly else [*equal, *found]
+        return [*result, *equal] if partly else [*equal, *result]
 
     def _names_beside(self, pair: tuple[int, int]) -> list[tuple[str, int]]:
         """Return the columns that identify trials, besides two columns that are compared."""
@@ -295,12 +295,12 @@ def _are_whole(values: Sequence[str]) -> bool:
     return all(math.isfinite(x) and x == int(x) for x in numbers)
 
 
-def could_be(sample: Sequence[str], found: Sequence[Layout], name: str, options: InputOptions) -> str:
+def could_be(sample: Sequence[str], layouts: Sequence[Layout], name: str, options: InputOptions) -> str:
     """Return the message on lines that can be read in several ways."""
-    readings = " or ".join(f"{layout}" for layout in found)
+    readings = " or ".join(f"{layout}" for layout in layouts)
     ways = []
-    for layout in found:
-        same = [one for one in found if (one.roles, one.header) == (layout.roles, layout.header)]
+    for layout in layouts:
+        same = [one for one in layouts if (one.roles, one.header) == (layout.roles, layout.header)]
         if len(same) > 1 or layout.header is not None:
             ways.append(options.format_option(layout.format.name))
         else:
@@ -395,11 +395,11 @@ def undecided(
             f"{name}:1: the columns with scores of classes are unclear: {line!r}. Expected a header, a column of names "
             f"of segments, and one of numbers for each class; or name them ({option(columns='trial=utt,score=A|B')})."
         )
-    asked, in_order, by_header = "which columns name the trials", "enroll,test", "trial=utt"
+    request, in_order, by_header = "which columns name the trials", "enroll,test", "trial=utt"
     role = headers.NEEDED_ROLE.get(need)
     if role is not None:
         in_order = role if need == "class-key" and len(sample[0].split()) == 1 else f"{in_order},{role}"
-        asked, by_header = f"which column is the {role}", f"{by_header},{role}=NAME"
+        request, by_header = f"which column is the {role}", f"{by_header},{role}=NAME"
     if format is not None:
         return (
             f"{name}:1: not {format.name} with {need}: {line!r}. Name the columns: {options.columns_option(in_order)}."
@@ -408,12 +408,12 @@ def undecided(
         first = "" if seen.has_header else f" in {line!r}"
         stop = "" if seen.shown().endswith("?") else "."
         some = "one of these" if len(ways) > 1 else "this, if it is right"
-        return f"{name}:1: unclear {asked}{first}. The columns are {seen.shown()}{stop} Use {some}:{in_lines(ways)}"
+        return f"{name}:1: unclear {request}{first}. The columns are {seen.shown()}{stop} Use {some}:{in_lines(ways)}"
     odd = odd_character(sample[0])
     words = f" The line has {odd}: write plain blanks, digits and minus signs." if odd else words
     there = f" The columns are {seen.shown()}." if seen is not None and seen.has_header else ""
     return _fault(sample, seen, name, need) or (
-        f"{name}:1: unclear {asked}: {line!r}.{there} Name the columns in order, with - to ignore one "
+        f"{name}:1: unclear {request}: {line!r}.{there} Name the columns in order, with - to ignore one "
         f"({options.columns_option(in_order)}), or by the header ({options.columns_option(by_header)}).{words}"
     )
 

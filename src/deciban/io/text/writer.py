@@ -268,9 +268,9 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
     require(contents, format.writes, format.name)
     trials, columns = columns_of(contents, format)
     _require_room_for_names(columns, trials, format)
-    given = {column.role for column in columns}
+    values = {column.role for column in columns}
     columns = undone(columns, trials, format)
-    roles_written = given - {column.role for column in columns}  # expressed by other columns: Bob's labels
+    roles_written = values - {column.role for column in columns}  # expressed by other columns: Bob's labels
     line = _fixed_line(columns, trials, format) if format.lines else _free_line(columns, trials, format)
     if any(column.role == "score" for _, column in line):
         _check_scale(contents, format)
@@ -343,26 +343,26 @@ def _columns_for(
         others = [column for column in columns if column.role[0] == CONDITION and column.role not in words]
         _refuse_known_titles(others, format)
         return [(column.name, column) for column in others]
-    found = [column for column in columns if column.role == word]
+    items = [column for column in columns if column.role == word]
     if word == "classes":
-        _refuse_known_titles(found, format)
-        return [(column.name, column) for column in found]
+        _refuse_known_titles(items, format)
+        return [(column.name, column) for column in items]
     titles = format.header.get(word, word).split("|")
     if len(titles) > 1:
-        by_name = {column.name: column for column in found}
+        by_name = {column.name: column for column in items}
         if set(by_name) != set(titles):
             raise FormatError(
                 f"{format.name} contains scores of the systems {', '.join(titles)}, but {trials.origin.name} of "
                 f"{', '.join(by_name)}."
             )
         return [(title, by_name[title]) for title in titles]
-    if len(found) > 1:
-        names = [column.name for column in found]
+    if len(items) > 1:
+        names = [column.name for column in items]
         raise FormatError(
             f"{format.name} contains scores of one system, but {trials.origin.name} of {len(names)}: "
             f"{', '.join(names)}. Choose one ({option(columns=f'score={names[0]},...')}), or use table or parquet."
         )
-    return [(titles[0], found[0])]
+    return [(titles[0], items[0])]
 
 
 def _refuse_known_titles(columns: Sequence[Column], format: TextFormat) -> None:
@@ -386,8 +386,8 @@ def _free_line(columns: Sequence[Column], trials: Trials, format: TextFormat) ->
     line = [(_title(column, alone=alone), column) for column in columns]
     titles = [title for title, _ in line]
     check_names(of_words(titles), "column", format.name, format.delimiter, first=True)
-    found = roles_of(titles, trials.origin.name)
-    for (title, column), role in zip(line, found, strict=True):
+    result = roles_of(titles, trials.origin.name)
+    for (title, column), role in zip(line, result, strict=True):
         meant = CONDITION + title if column.role == "classes" else column.role
         if role != meant:
             raise FormatError(

@@ -61,15 +61,15 @@ def in_order(codes: IntArray, n_possible: int) -> Ordered:
     return Ordered(packed, rows)
 
 
-def place_in(wanted: IntArray, among: IntArray) -> IntArray:
+def place_in(expected: IntArray, among: IntArray) -> IntArray:
     """Return the index of each wanted code in other codes (the first of several), -1 for none. Both are sorted."""
     if not len(among):
-        return np.full(len(wanted), -1)
-    if np.array_equal(wanted, among):
+        return np.full(len(expected), -1)
+    if np.array_equal(expected, among):
         # Equal neighbours share their first index.
-        return np.arange(len(wanted)) if np.all(among[1:] > among[:-1]) else np.searchsorted(among, wanted)
-    place: IntArray = np.searchsorted(among, wanted)
-    absent = among[np.minimum(place, len(among) - 1)] != wanted
+        return np.arange(len(expected)) if np.all(among[1:] > among[:-1]) else np.searchsorted(among, expected)
+    place: IntArray = np.searchsorted(among, expected)
+    absent = among[np.minimum(place, len(among) - 1)] != expected
     place[absent] = -1
     return place
 
@@ -174,15 +174,15 @@ class Lookup:
         return MatchedRows(rows, len(codes) - n_hit - len(surplus), copies)
 
     def _in_ordered(self, codes: IntArray) -> MatchedRows:
-        wanted, among = self._ordered, in_order(codes, self.trials.n_possible)
-        place = place_in(wanted.codes, among.codes)
-        rows = np.empty(len(wanted.rows), np.int64)
-        rows[wanted.rows] = np.where(place < 0, -1, among.rows[place]) if len(codes) else -1
+        expected, among = self._ordered, in_order(codes, self.trials.n_possible)
+        place = place_in(expected.codes, among.codes)
+        rows = np.empty(len(expected.rows), np.int64)
+        rows[expected.rows] = np.where(place < 0, -1, among.rows[place]) if len(codes) else -1
         n_hit = int(np.count_nonzero(place >= 0))
         again = among.repeats
         if not again.any():
             return MatchedRows(rows, len(codes) - n_hit)
-        pairs = _pairs(among, (place_in(among.codes, wanted.codes) >= 0) & again)
+        pairs = _pairs(among, (place_in(among.codes, expected.codes) >= 0) & again)
         return MatchedRows(rows, len(codes) - n_hit - pairs.shape[1], pairs)
 
 
@@ -278,7 +278,7 @@ class Renaming:
     of_all: bool = False
 
     @classmethod
-    def of(cls, given: IdsLike | None) -> Renaming | None:
+    def of(cls, value: IdsLike | None) -> Renaming | None:
         """Return the rules from an argument.
 
         Raises
@@ -291,14 +291,14 @@ class Renaming:
         >>> Renaming.of("strip-ending,basename").rules
         ('strip-ending', 'basename')
         """
-        if given is None or isinstance(given, Renaming):
-            return given
-        if isinstance(given, IdMap):
-            return cls("id map", id_map=given)
-        rules = rules_in(given)
+        if value is None or isinstance(value, Renaming):
+            return value
+        if isinstance(value, IdMap):
+            return cls("id map", id_map=value)
+        rules = rules_in(value)
         if rules is None:
             raise InputError(
-                f"ids: got {given!r}. Use {', '.join(RULES)}, several of these separated by commas, or an id map "
+                f"ids: got {value!r}. Use {', '.join(RULES)}, several of these separated by commas, or an id map "
                 "(deciban.io.read_id_map)."
             )
         return cls(",".join(rules), rules)
@@ -329,8 +329,8 @@ class Renaming:
 
     def _named(self, names: pa.Array) -> pa.Array:
         if self.id_map is not None:
-            found = positions(names, self.id_map.left)
-            return pc.coalesce(self.id_map.right.take(of_numpy(found, lacking=found < 0)), names)
+            result = positions(names, self.id_map.left)
+            return pc.coalesce(self.id_map.right.take(of_numpy(result, lacking=result < 0)), names)
         for rule in self.rules:
             names = RULES[rule](names)
         return names
@@ -355,15 +355,15 @@ class Renamed:
     n_changed: int = 0
 
 
-def rules_in(given: Any) -> tuple[str, ...] | None:
+def rules_in(value: Any) -> tuple[str, ...] | None:
     """Return the rules in a text or a list; None if it contains anything else.
 
     >>> rules_in(["basename", "strip-ending"]), rules_in("map.csv")
     (('basename', 'strip-ending'), None)
     """
-    if not isinstance(given, str | list | tuple):
+    if not isinstance(value, str | list | tuple):
         return None
-    words = [word.strip() for word in given.split(",")] if isinstance(given, str) else list(given)
+    words = [word.strip() for word in value.split(",")] if isinstance(value, str) else list(value)
     return tuple(words) if words and all(isinstance(word, str) and word in RULES for word in words) else None
 
 
@@ -470,7 +470,7 @@ class NearNames:
         return f"{how_many} would match {' and '.join(words)}"
 
 
-def near_names(offered: Trials, wanted: Trials, n_matched: int | None = None) -> NearNames | None:
+def near_names(offered: Trials, expected: Trials, n_matched: int | None = None) -> NearNames | None:
     """Find the rules for names that match most trials.
 
     A rule is tried only if it changes a name in a sample of both lists. So this costs almost nothing for names without
@@ -478,7 +478,7 @@ def near_names(offered: Trials, wanted: Trials, n_matched: int | None = None) ->
 
     Parameters
     ----------
-    offered, wanted : Trials
+    offered, expected : Trials
         With the same identifiers.
     n_matched : int, optional
         Number of wanted trials that match without rules, if known.
@@ -495,33 +495,33 @@ def near_names(offered: Trials, wanted: Trials, n_matched: int | None = None) ->
     >>> print(near, "by", near.option)
     all 2 would match without '.wav' by strip-ending
     """
-    if offered.sides != wanted.sides or offered.sides == ROW or not len(offered):
+    if offered.sides != expected.sides or offered.sides == ROW or not len(offered):
         return None
-    samples = [_some(names) for trials in (offered, wanted) for names in trials.names]
+    samples = [_some(names) for trials in (offered, expected) for names in trials.names]
     useful = {rule for rule, change in RULES.items() if any(not change(names).equals(names) for names in samples)}
     best = None
     if useful and n_matched is None:
-        n_matched = _matched(offered, wanted, ())
+        n_matched = _matched(offered, expected, ())
     for rules in _TRIED:
         if not useful.issuperset(rules):
             continue
-        found = _matched(offered, wanted, rules)
-        if found > ((n_matched or 0) if best is None else best.n_matched):
-            best = NearNames(rules, found, len(wanted), _ending(samples) if rules[0] == "strip-ending" else "")
-        if best is not None and best.n_matched == len(wanted):
+        result = _matched(offered, expected, rules)
+        if result > ((n_matched or 0) if best is None else best.n_matched):
+            best = NearNames(rules, result, len(expected), _ending(samples) if rules[0] == "strip-ending" else "")
+        if best is not None and best.n_matched == len(expected):
             break
     return best
 
 
-def _matched(offered: Trials, wanted: Trials, rules: tuple[str, ...]) -> int:
+def _matched(offered: Trials, trials: Trials, rules: tuple[str, ...]) -> int:
     """Return the number of wanted trials that match with some rules; 0 if the rules make two names equal."""
     how = Renaming(",".join(rules), rules)
     try:
-        theirs, ours = how.both(offered, wanted)
+        theirs, ours = how.both(offered, trials)
         rows = Lookup(ours).find(theirs).rows
     except DecibanError:
         return 0
-    return len(wanted) if rows is None else int(np.count_nonzero(rows >= 0))
+    return len(trials) if rows is None else int(np.count_nonzero(rows >= 0))
 
 
 def _some(names: pa.Array) -> pa.Array:

@@ -145,12 +145,12 @@ def align(
     >>> align(named, key, ids="basename,strip-ending").tar
     array([2.])
     """
-    for name, given, wanted in (("scores", scores, (Scores,)), ("key", key, (Key, Index))):
-        if not isinstance(given, wanted):
-            words = " or ".join(one.__name__ for one in wanted)
+    for name, argument, request in (("scores", scores, (Scores,)), ("key", key, (Key, Index))):
+        if not isinstance(argument, request):
+            words = " or ".join(one.__name__ for one in request)
             raise InputError(
-                f"{name}: got {type(given).__name__}, expected {words}. deciban.read_{name} reads it from files, and "
-                f"deciban.trials.{name}_from converts data frames."
+                f"{name}: got {type(argument).__name__}, expected {words}. deciban.read_{name} reads it from files, "
+                f"and deciban.trials.{name}_from converts data frames."
             )
     return align_systems([scores], key, missing, duplicates=duplicates, by_order=by_order, ids=ids)[0]
 
@@ -189,8 +189,8 @@ def align_systems(
     KeyMismatchError, InputError
         As in `align`.
     """
-    found = match(systems, key, missing, duplicates, by_order=by_order, ids=Renaming.of(ids))
-    return _aligned(systems, key, found, missing)
+    result = match(systems, key, missing, duplicates, by_order=by_order, ids=Renaming.of(ids))
+    return _aligned(systems, key, result, missing)
 
 
 def align_incomplete(
@@ -225,21 +225,23 @@ def align_incomplete(
     KeyMismatchError, InputError
         As in `align`, or if a system and the key share no trial.
     """
-    found = match(systems, key, 0.0, duplicates, by_order=by_order, ids=Renaming.of(ids))
-    for scores, rows in zip(systems, found.rows, strict=True):
+    result = match(systems, key, 0.0, duplicates, by_order=by_order, ids=Renaming.of(ids))
+    for scores, rows in zip(systems, result.rows, strict=True):
         if rows is not None and not np.any(rows >= 0):
             match([scores], key, "drop", duplicates, ids=Renaming.of(ids))  # raises the error for no matching trial
-    return _aligned(systems, key, found, np.nan)
+    return _aligned(systems, key, result, np.nan)
 
 
-def _aligned(systems: Sequence[Scores], key: Key | Index, found: Match[Key | Index], missing: Missing) -> list[Aligned]:
-    trials, is_target = found.key.trials, None
-    if isinstance(found.key, Key):
-        is_target = found.key.is_target
-        _require_both_classes(is_target, key, found.report if missing == "drop" else None)
+def _aligned(
+    systems: Sequence[Scores], key: Key | Index, result: Match[Key | Index], missing: Missing
+) -> list[Aligned]:
+    trials, is_target = result.key.trials, None
+    if isinstance(result.key, Key):
+        is_target = result.key.is_target
+        _require_both_classes(is_target, key, result.report if missing == "drop" else None)
     return [
-        Aligned(replace(scores, trials=trials, score=picked(scores.score, rows, missing)), is_target, found.report)
-        for scores, rows in zip(systems, found.rows, strict=True)
+        Aligned(replace(scores, trials=trials, score=picked(scores.score, rows, missing)), is_target, result.report)
+        for scores, rows in zip(systems, result.rows, strict=True)
     ]
 
 
@@ -252,9 +254,9 @@ def refuse_conflicts(labels: Key, key: Key, *, ids: Renaming | None = None) -> N
         If a trial is target in one and non-target in the other.
     """
     require_comparable(labels.trials, key.trials)
-    found = contradictions(labels, key, ids)
-    if found.n:
-        raise other_label(found, key.trials.origin.name)
+    result = contradictions(labels, key, ids)
+    if result.n:
+        raise other_label(result, key.trials.origin.name)
 
 
 def contradictions(labels: Key, key: Key, ids: Renaming | None) -> RefusedTrials:
@@ -262,9 +264,9 @@ def contradictions(labels: Key, key: Key, ids: Renaming | None) -> RefusedTrials
     theirs, ours = (labels.trials, key.trials) if ids is None else ids.both(labels.trials, key.trials)
     rows = Lookup(theirs).find(ours).rows
     rows = np.arange(len(labels)) if rows is None else rows
-    known = np.flatnonzero(rows >= 0)
-    conflict = known[labels.is_target[known] != key.is_target[rows[known]]]
-    return RefusedTrials.of(labels.trials, conflict[:1], len(conflict), len(known))
+    indices = np.flatnonzero(rows >= 0)
+    conflict = indices[labels.is_target[indices] != key.is_target[rows[indices]]]
+    return RefusedTrials.of(labels.trials, conflict[:1], len(conflict), len(indices))
 
 
 def other_label(fault: RefusedTrials, key: str) -> KeyMismatchError:
@@ -348,13 +350,13 @@ def new_rows(lists: Sequence[Trials]) -> list[IntArray]:
     for trials in lists[1:]:
         require_comparable(trials, lists[0])
     known = replace(lists[0], conditions={})  # conditions do not identify trials
-    found = [np.delete(np.arange(len(known)), Lookup(known).surplus[1])]
+    indices = [np.delete(np.arange(len(known)), Lookup(known).surplus[1])]
     for trials in lists[1:]:
         rows = _unknown(replace(trials, conditions={}), known)
-        found.append(rows)
+        indices.append(rows)
         if len(rows):
             known = append_trials([known, replace(trials, conditions={}).take(rows)])
-    return found
+    return indices
 
 
 def _unknown(trials: Trials, known: Trials) -> IntArray:
@@ -451,18 +453,18 @@ def append_trials(parts: Sequence[Trials]) -> Trials:
                 f"{part.origin.name} identifies a trial by {' and '.join(part.sides)}, {parts[0].origin.name} by "
                 f"{' and '.join(sides)}."
             )
-    names, listed = [], []
+    names, items = [], []
     for at in range(len(sides)):
         recoded, distinct = encode(pa.concat_arrays([part.names[at] for part in parts]))
         starts = np.cumsum([0, *(len(part.names[at]) for part in parts)])
-        listed.append(np.concatenate([recoded[a:][part.codes[at]] for a, part in zip(starts, parts, strict=False)]))
+        items.append(np.concatenate([recoded[a:][part.codes[at]] for a, part in zip(starts, parts, strict=False)]))
         names.append(distinct)
     n_rows = parts[0].n_rows if len({part.n_rows for part in parts}) == 1 else None
     begins = tuple(accumulate((len(part) for part in parts[:-1]), initial=0))
     origins = tuple(part.origin for part in parts)
     origin = Origin(_called(origins), origins[0].reading, places=ConcatenatedRows(origins, begins))
     return Trials(
-        sides, tuple(names), tuple(listed), origin=origin, conditions=_conditions(parts), n_rows=n_rows
+        sides, tuple(names), tuple(items), origin=origin, conditions=_conditions(parts), n_rows=n_rows
     ).densest()
 
 
@@ -471,7 +473,7 @@ def _called(origins: Sequence[Origin]) -> str:
 
 
 def _conditions(parts: Sequence[Trials]) -> dict[str, pa.Array]:
-    found = {}
+    entries = {}
     for name in dict.fromkeys(name for part in parts for name in part.conditions):
         kinds = {part.conditions[name].type for part in parts if name in part.conditions}
         kind = kinds.pop() if len(kinds) == 1 else pa.string()
@@ -479,8 +481,8 @@ def _conditions(parts: Sequence[Trials]) -> dict[str, pa.Array]:
             pc.cast(part.conditions[name], kind) if name in part.conditions else pa.nulls(len(part), kind)
             for part in parts
         ]
-        found[name] = pa.concat_arrays(columns)
-    return found
+        entries[name] = pa.concat_arrays(columns)
+    return entries
 
 
 def merge(tables: Sequence[Table], *, duplicates: Duplicates = "error") -> Table:
@@ -667,8 +669,8 @@ def stack(
 def _extra_message(systems: Sequence[Scores]) -> str:
     """Return the message about the first trial that only a later system scored."""
     first = systems[0].trials
-    found = ((system.trials, Lookup(system.trials).find(first).rows) for system in systems[1:])
-    trials, lacking = next((t, np.flatnonzero(r < 0)) for t, r in found if r is not None and np.any(r < 0))
+    result = ((system.trials, Lookup(system.trials).find(first).rows) for system in systems[1:])
+    trials, lacking = next((t, np.flatnonzero(r < 0)) for t, r in result if r is not None and np.any(r < 0))
     return (
         f"{len(lacking):,} of {len(trials):,} trials of {trials.origin.name} have no score in {first.origin.name}, for "
         f"example {trials.name_of(int(lacking[0]))} ({trials.origin.where(int(lacking[0]))}). Pass "

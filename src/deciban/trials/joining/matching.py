@@ -116,11 +116,11 @@ class RefusedTrials:
     first: Trials | None = None
 
     @classmethod
-    def of(cls, trials: Trials, shown: IntArray, n: int, n_of: int = 0, *, by: int = 0) -> RefusedTrials:
+    def of(cls, trials: Trials, indices: IntArray, n: int, n_of: int = 0, *, by: int = 0) -> RefusedTrials:
         """Return trials with rows for the message; the row at index ``by`` is the one to sort by."""
-        if not len(shown):
+        if not len(indices):
             return cls(n_of=n_of)
-        return cls(int(trials.origin.number(int(shown[by]))), n, n_of, trials.take(shown))
+        return cls(int(trials.origin.number(int(indices[by]))), n, n_of, trials.take(indices))
 
     def __add__(self, other: RefusedTrials) -> RefusedTrials:
         """Return the refused trials of both parts."""
@@ -236,30 +236,30 @@ def look_up(
     JoinTally
     """
     own = Renamed(key.trials) if ids is None else ids.of_key(key.trials)
-    wanted = Lookup(own.trials)
-    surplus, faults = wanted.surplus, [copies_in(key, wanted.surplus)]
+    expected = Lookup(own.trials)
+    surplus, faults = expected.surplus, [copies_in(key, expected.surplus)]
     if surplus.shape[1]:
         kept = np.delete(np.arange(len(key)), surplus[1])
         key = key.take(kept)
-        wanted = Lookup(key.trials if ids is None else own.trials.take(kept))
+        expected = Lookup(key.trials if ids is None else own.trials.take(kept))
     others = [Renamed(one.trials) if ids is None else ids.of_scores(one.trials) for one in tables]
     distinct = {id(one.trials): one.trials for one in others}  # systems of one file share their trials
-    looked = {name: wanted.find(trials) for name, trials in distinct.items()}
-    found = [looked[id(one.trials)] for one in others]
-    faults += [copies_in(table, one.copies) for table, one in zip(tables, found, strict=True)]
+    looked = {name: expected.find(trials) for name, trials in distinct.items()}
+    items = [looked[id(one.trials)] for one in others]
+    faults += [copies_in(table, one.copies) for table, one in zip(tables, items, strict=True)]
     lacks, lacking = np.zeros(len(key), np.bool_), list[RefusedTrials]()
-    for one in found:
+    for one in items:
         rows: IntArray = _NO_ROWS if one.rows is None else np.flatnonzero(one.rows < 0)
         lacks[rows] = True
         lacking.append(RefusedTrials.of(key.trials, rows[:3], len(rows), len(key)))
-    n = np.array([len(key), np.count_nonzero(lacks), sum(one.n_extra for one in found)])
-    copies = np.array([surplus.shape[1], *(one.copies.shape[1] for one in found)])
+    n = np.array([len(key), np.count_nonzero(lacks), sum(one.n_extra for one in items)])
+    copies = np.array([surplus.shape[1], *(one.copies.shape[1] for one in items)])
     n_changed = () if ids is None else tuple(one.n_changed for one in (own, *others))
     both: list[TrialTable] = [key, *tables]
     called = tuple((one.trials.origin.name, one.conflict) for one in both)
     which = "key trials" if key.content is not None else f"trials of {key.trials.origin.name}"
     tally = JoinTally(called, which, n, copies, n_changed, tuple(faults), tuple(lacking))
-    return key, [one.rows for one in found], tally
+    return key, [one.rows for one in items], tally
 
 
 def match(
@@ -292,17 +292,17 @@ def match(
     for table in tables:
         require_comparable(table.trials, key.trials)
     key, rows, tally = look_up(tables, key, ids)
-    wanted = key.trials
+    expected = key.trials
 
     def hints(at: int) -> tuple[str, str, str]:
         offered = tables[at].trials
-        first, second = wanted.origin.name, offered.origin.name
+        first, second = expected.origin.name, offered.origin.name
         first, second = ("the key", "the scores") if first == second else (first, second)
         theirs = f"{second} with {offered.name_of(0)}" if len(offered) else f"{second} has no scores"
-        near = near_names(offered, wanted, len(wanted) - tally.lacking[at].n) if ids is None else None
+        near = near_names(offered, expected, len(expected) - tally.lacking[at].n) if ids is None else None
         words = "" if near is None else f" Of the {tally.which}, {near}: {option(ids=near.option)}."
-        swapped = _swapped_hint(offered, wanted, has_key=key.content is not None)
-        return f": {first} begins with {wanted.name_of(0)}, {theirs}", swapped, words
+        swapped = _swapped_hint(offered, expected, has_key=key.content is not None)
+        return f": {first} begins with {expected.name_of(0)}, {theirs}", swapped, words
 
     report = tally.report(missing, duplicates, hints)
     if report.missing and missing == "drop":
@@ -347,36 +347,36 @@ def picked(score: ScoreArray, rows: IntArray | None, missing: Missing) -> ScoreA
     """Return the scores of rows, with a fill value for missing scores; float32 is kept if it can represent it."""
     if rows is None:
         return score
-    chosen = score[rows] if len(score) else np.zeros((len(rows), *score.shape[1:]), score.dtype)
+    values = score[rows] if len(score) else np.zeros((len(rows), *score.shape[1:]), score.dtype)
     if not isinstance(missing, str):
         fill = float(missing)
         with np.errstate(over="ignore"):
-            if float(chosen.dtype.type(fill)) != fill:
-                chosen = chosen.astype(np.float64)
-        chosen[rows < 0] = fill
-    return chosen
+            if float(values.dtype.type(fill)) != fill:
+                values = values.astype(np.float64)
+        values[rows < 0] = fill
+    return values
 
 
-def require_same_sides(offered: Sequence[str], name: str, wanted: Sequence[str], other: str) -> None:
+def require_same_sides(offered: Sequence[str], name: str, expected: Sequence[str], other: str) -> None:
     """Raise if trials have different identifiers.
 
     Raises
     ------
     KeyMismatchError
     """
-    if offered == wanted:
+    if offered == expected:
         return
-    reason = f"{name} identifies a trial by {' and '.join(offered)}, {other} by {' and '.join(wanted)}."
-    if ROW in (offered, wanted):
+    reason = f"{name} identifies a trial by {' and '.join(offered)}, {other} by {' and '.join(expected)}."
+    if ROW in (offered, expected):
         way = f"Trials without names can only be matched by order: {option(by_order=True)}."
-    elif {"side"} == {*offered} ^ {*wanted}:
+    elif {"side"} == {*offered} ^ {*expected}:
         way = f"If the side is irrelevant, ignore it by naming the other columns ({option('columns', 'key_columns')})."
     else:
         way = "Name the columns of both files."
     raise KeyMismatchError(f"{reason} {way}")
 
 
-def require_comparable(offered: Trials, wanted: Trials) -> None:
+def require_comparable(offered: Trials, expected: Trials) -> None:
     """Raise if trials have different identifiers, or are identified by their rows in lists of different lengths.
 
     If trials have no names, one missing or additional row shifts all rows after it.
@@ -385,12 +385,12 @@ def require_comparable(offered: Trials, wanted: Trials) -> None:
     ------
     KeyMismatchError
     """
-    require_same_sides(offered.sides, offered.origin.name, wanted.sides, wanted.origin.name)
-    if offered.sides != ROW or offered.n_rows is None or wanted.n_rows in (None, offered.n_rows):
+    require_same_sides(offered.sides, offered.origin.name, expected.sides, expected.origin.name)
+    if offered.sides != ROW or offered.n_rows is None or expected.n_rows in (None, offered.n_rows):
         return
     raise KeyMismatchError(
-        f"{offered.origin.name} has {counted(offered.n_rows, 'row')}, {wanted.origin.name} {wanted.n_rows:,}. Their "
-        "trials have no names and are matched by row, so the numbers of rows must be equal: after a missing row, all "
+        f"{offered.origin.name} has {counted(offered.n_rows, 'row')}, {expected.origin.name} {expected.n_rows:,}. "
+        "Their trials have no names and are matched by row, so the numbers of rows must be equal: after a missing row, all "
         "rows belong to other trials. Add the missing row, or give the trials names. If rows are left out on purpose, "
         "remove them from the longer table as well (Scores.take, Key.take) and match by order "
         f"({option(by_order=True)})."
@@ -424,10 +424,10 @@ def copies_of(fault: RefusedTrials) -> KeyMismatchError:
     )
 
 
-def none_shared(offered: str, wanted: str, begin: str = "", more: str = "") -> str:
+def none_shared(offered: str, expected: str, begin: str = "", more: str = "") -> str:
     """Return the message that scores and key share no trial."""
     return (
-        f"{offered} and {wanted} share no trial{begin}. Check that both belong to the same evaluation{more}. If the "
+        f"{offered} and {expected} share no trial{begin}. Check that both belong to the same evaluation{more}. If the "
         "wrong columns were used, name the columns."
     )
 
@@ -475,12 +475,12 @@ def check_duplicates(duplicates: str) -> None:
         raise InputError(f"duplicates: expected 'error' or 'keep-one', got {duplicates!r}.")
 
 
-def _swapped_hint(offered: Trials, wanted: Trials, *, has_key: bool) -> str:
+def _swapped_hint(offered: Trials, expected: Trials, *, has_key: bool) -> str:
     if offered.sides != PAIR or not len(offered):
         return ""
     some = offered.take(np.linspace(0, len(offered) - 1, min(len(offered), _HINT_SAMPLE), dtype=np.int64))
     swapped = replace(some, names=some.names[::-1], listed=some.codes[::-1])
-    share = np.isin(swapped.codes_in(wanted), wanted.codes_in(wanted)).mean()
+    share = np.isin(swapped.codes_in(expected), expected.codes_in(expected)).mean()
     if share <= 0.5:
         return ""
     roles = offered.origin.reading.partition("'")[2].rstrip("'").split()

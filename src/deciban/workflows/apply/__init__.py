@@ -117,8 +117,8 @@ def _names_a_file(out: PathLike) -> bool:
 
 def _is_parquet(out: PathLike) -> bool:
     """Return True if the output is one Parquet file."""
-    found = for_ending(target_name(out))
-    return str(out) != "-" and _names_a_file(out) and found is not None and found.name == "parquet"
+    result = for_ending(target_name(out))
+    return str(out) != "-" and _names_a_file(out) and result is not None and result.name == "parquet"
 
 
 def _no_folder(out: PathLike) -> InputError:
@@ -218,12 +218,12 @@ def apply_to_folder(
 
 def _messages(what: ToApply, tallies: Mapping[int, Tally], tables: Sequence[Sequence[RowTable]]) -> list[Message]:
     """Return the messages about all inputs."""
-    found = list[Message]()
+    messages = list[Message]()
     for at, group in enumerate(tables):
         tally = tallies.get(at, Tally())
         read = [Message("read", one.name, f"{one.reading}   {counted(one.n_rows, what.kind.noun)}") for one in group]
-        found += said(what, tally, read, rows_met(what, tally, group))
-    return [*found, *what.interval_messages]
+        messages += said(what, tally, read, rows_met(what, tally, group))
+    return [*messages, *what.interval_messages]
 
 
 def _require_parquet(to: str | None) -> None:
@@ -234,15 +234,15 @@ def _require_parquet(to: str | None) -> None:
 
 def how_to_read(kind: AnyKind, reading: Reading, scale: Scale) -> BatchReading:
     """Return options for reading rows of scores in batches."""
-    given = {name: getattr(reading, name) for name in ("format", "columns", "labels", "classes")}
+    entries = {name: getattr(reading, name) for name in ("format", "columns", "labels", "classes")}
     unit = reading.unit if kind.units_of_files else None
-    return BatchReading(**given, kind=kind.name, unit=unit, memory=scale.n_bytes)
+    return BatchReading(**entries, kind=kind.name, unit=unit, memory=scale.n_bytes)
 
 
 def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:
-    found = opened_input(path, how_to_read(what.kind, what.reading, options.scale))
-    if isinstance(found, RowTable):
-        return found
+    table = opened_input(path, how_to_read(what.kind, what.reading, options.scale))
+    if isinstance(table, RowTable):
+        return table
     raise _no_table(display_name(path))
 
 
@@ -452,15 +452,15 @@ def apply_files(
         by_name(to)  # before anything is read
     read = [*single_files(paths), *quality_paths(quality), model_path, *id_map]
     refuse_overwriting(targets, read, made=out if _is_folder(out) else None)
-    asked = checked_level(level) if interval else None
+    request = checked_level(level) if interval else None
     measured = None if quality is None else read_measures(quality)
     reading = chosen.reading.with_ids_read()
     chosen = replace(chosen, reading=reading)
-    what = ToApply(loaded, reading, measured, [*quality_paths(quality), *id_map], asked, write_as)
+    what = ToApply(loaded, reading, measured, [*quality_paths(quality), *id_map], request, write_as)
     kind.refuse_reading(reading)
     if known is None and is_for_folder(paths, out, chosen.scale, memory_of(paths)):
-        told = apply_to_folder(what, single_files(paths), out, chosen, to=to, say=say)
-        return (*model_files.model_message(model_path, loaded), *told)
+        answer = apply_to_folder(what, single_files(paths), out, chosen, to=to, say=say)
+        return (*model_files.model_message(model_path, loaded), *answer)
     inputs = list[Input]()
     for one in ScoreFiles.of(paths, None, reading).scores:
         model_files.require_kind(loaded, one, None, chosen)
@@ -469,9 +469,9 @@ def apply_files(
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
     ready = [applied(what, group, [one.contents.origin.name for one in group], on_shared_trials) for group in groups]
     messages = model_files.model_message(model_path, loaded)
-    trained, given = loaded.trained_systems, [done.systems[0].name for done in ready]
-    if model_path is not None and not loaded.is_fusion and len(trained) == 1 and [*trained] != given:
-        messages.append(Message("note", "", f"trained on {trained[0]}, applied to {', '.join(given)}"))
+    trained, value = loaded.trained_systems, [done.systems[0].name for done in ready]
+    if model_path is not None and not loaded.is_fusion and len(trained) == 1 and [*trained] != value:
+        messages.append(Message("note", "", f"trained on {trained[0]}, applied to {', '.join(value)}"))
     for done in ready:
         read_as = [kind.read_message(system) for system in done.systems]
         messages += said(what, done.tally, read_as, done.shared.messages)
@@ -531,15 +531,15 @@ def normalize_files(
     >>> print((folder / "out.txt").read_text().split())
     ['ann', 'x', '1.414213562373095', 'ann', 'y', '0']
     """
-    given = {"enroll_cohort": enroll_cohort, "test_cohort": test_cohort}
-    cohorts = {side: path for side, path in given.items() if path is not None}
+    entries = {"enroll_cohort": enroll_cohort, "test_cohort": test_cohort}
+    cohorts = {side: path for side, path in entries.items() if path is not None}
     if not cohorts:
         raise InputError(f"{option('enroll_cohort', 'test_cohort')}: name at least one.")
     require_one_stream([scores, *cohorts.values()])
     refuse_overwriting([out], [scores, *cohorts.values()])
-    found = read_input(scores, need="scores", format=format, columns=columns)
+    result = read_input(scores, need="scores", format=format, columns=columns)
     known = {side: read_scores(path, format=format, columns=columns) for side, path in cohorts.items()}
-    return write_rescored(found, normalize(found.contents.scores, top=top, **known), out, to=to, are_llrs=False)
+    return write_rescored(result, normalize(result.contents.scores, top=top, **known), out, to=to, are_llrs=False)
 
 
 def _output_targets(paths: list[PathLike | TwoFiles], out: PathLike, *, one_by_one: bool) -> list[PathLike]:
@@ -594,9 +594,9 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
     if model.is_fusion:
         model_files.require_quality(model, is_given=quality is not None)
         return
-    given = ["quality"] if quality is not None else []
-    given += [name for name in ("missing", "duplicates") if getattr(reading, name) != "error"]
-    refuse(given, "is for fusions, but this is a model of one system, which does not change the trials.")
+    value = ["quality"] if quality is not None else []
+    value += [name for name in ("missing", "duplicates") if getattr(reading, name) != "error"]
+    refuse(value, "is for fusions, but this is a model of one system, which does not change the trials.")
 
 
 def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple[Any, list[Message]]:

@@ -115,13 +115,13 @@ def on_shared_trials(what: ToApply, inputs: list[Input], systems: list[Any], ord
         return _on_all(kind, inputs, systems, order, reading)
     ids = None if reading.renaming is None else reading.renaming.for_scores_alone()
     find = partial(match, by_order=reading.by_order, ids=ids)
-    found = find(systems, Index(systems[0].trials), reading.missing, reading.duplicates)
-    trials = found.key.trials
+    result = find(systems, Index(systems[0].trials), reading.missing, reading.duplicates)
+    trials = result.key.trials
     matched = [
         replace(one, trials=trials, score=picked(one.score, rows, reading.missing))
-        for one, rows in zip(systems, found.rows, strict=True)
+        for one, rows in zip(systems, result.rows, strict=True)
     ]
-    messages = kind.ids_messages(reading, found.report) + _in_words(kind, systems, trials, found.report, reading)
+    messages = kind.ids_messages(reading, result.report) + _in_words(kind, systems, trials, result.report, reading)
     return SharedTrials([matched[k] for k in order], matched[0], kind.with_trials(inputs[0], trials), messages)
 
 
@@ -135,9 +135,9 @@ def on_same_rows(what: ToApply, inputs: list[Input], systems: list[Any], order: 
     lists = [one.contents.index.trials for one in inputs if one.contents.index is not None]
     if len(inputs) > 1 and not reading.by_order:
         if reading.renaming is not None:
-            made = [reading.renaming.for_scores_alone().of_scores(one) for one in lists]
-            renamed = [at for at, one in enumerate(made) if one.n_changed]
-            lists = [replace(one.trials, origin=old.origin) for one, old in zip(made, lists, strict=True)]
+            items = [reading.renaming.for_scores_alone().of_scores(one) for one in lists]
+            renamed = [at for at, one in enumerate(items) if one.n_changed]
+            lists = [replace(one.trials, origin=old.origin) for one, old in zip(items, lists, strict=True)]
         for other in lists[1:]:
             _require_same_names(lists[0], other)
     chosen = [replace(systems[k], trials=first.trials) for k in order]
@@ -182,12 +182,12 @@ def _on_all(kind: AnyKind, inputs: list[Input], systems: list[Any], order: list[
     index = Index(_union(lists, rows) if has_more else lists[0])  # lists[0] can contain copies, which the join finds
     aligned = align_incomplete([systems[k] for k in order], index, duplicates=reading.duplicates)
     trials, report = aligned[0].trials, aligned[0].report
-    found = [one.scores for one in aligned]
+    items = [one.scores for one in aligned]
     if not has_more:
         messages = _in_words(kind, [one.contents.systems[0] for one in inputs], trials, report, reading)
-        return SharedTrials(found, found[0], kind.with_trials(inputs[0], trials), messages)
+        return SharedTrials(items, items[0], kind.with_trials(inputs[0], trials), messages)
     changed, lost = _of_union(inputs, rows, trials)
-    return SharedTrials(found, found[0], as_table(inputs[0], changed), _union_in_words(inputs, rows, report), lost)
+    return SharedTrials(items, items[0], as_table(inputs[0], changed), _union_in_words(inputs, rows, report), lost)
 
 
 def _trials_of(one: Input) -> Trials:
@@ -317,8 +317,8 @@ class ToApply:
         """Fingerprint of the model and all options, to recognize output of an earlier run."""
         ids = "" if self.reading.renaming is None else self.reading.renaming.words
         reading = repr(replace(self.reading, ids=None))
-        asked = [__version__, to_text(self.model), reading, ids, self.level, self.write_as]
-        return digest([*asked, *(stamped(path) for path in self.files)])
+        items = [__version__, to_text(self.model), reading, ids, self.level, self.write_as]
+        return digest([*items, *(stamped(path) for path in self.files)])
 
 
 @dataclass
@@ -424,12 +424,12 @@ def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Call
     FormatError, InputError, KeyMismatchError
     """
     model, kind, reading, tally = what.model, what.kind, what.reading, Tally()
-    systems, order, told = _given_systems(what, inputs)
+    systems, order, answer = _given_systems(what, inputs)
     shared = meet(what, inputs, systems, order)
     trials = shared.systems[0].trials
     quality, columns = _quality(what, trials, tally), list[Any]()
     own = [as_message(note, name) for name, one in zip(names, inputs, strict=True) for note in one.contents.notes]
-    tally.notes = dict.fromkeys([*own, *told])
+    tally.notes = dict.fromkeys([*own, *answer])
     kind.require_model(model, reading, kind.classes_of(shared.systems[0]), units_of(shared.systems))
     for system in shared.systems:
         one, name = kind.in_nats(system, reading), system.trials.origin.name
@@ -471,8 +471,8 @@ def _given_systems(what: ToApply, inputs: Sequence[Input]) -> tuple[list[Any], l
         If the systems do not match the model, or their units are unknown.
     """
     model, kind, reading = what.model, what.kind, what.reading
-    given = [system for one in inputs for system in kind.systems_of(one.contents, reading)]
-    systems, renaming = renamed(named_apart(given), reading.names)
+    values = [system for one in inputs for system in kind.systems_of(one.contents, reading)]
+    systems, renaming = renamed(named_apart(values), reading.names)
     systems = kind.as_logarithms(systems, reading)
     if not model.is_fusion and len(systems) > 1:
         _ = inputs[0].contents.scores  # raises an error with a hint
@@ -486,16 +486,16 @@ def _quality(what: ToApply, trials: Trials, tally: Tally) -> dict[str, AnyArray]
     if what.measured is None:
         return {}
     sides = what.model.quality_arguments or None
-    found: dict[str, Any]
-    found, lacking = measures_of_partition(what.measured, trials, sides=sides)
-    unknown = [name for name in sides or () if name not in found]  # in this batch
-    tally.n_lacking, tally.sides = len(trials) if unknown else int(np.count_nonzero(lacking)), set(found)
+    entries: dict[str, Any]
+    entries, lacking = measures_of_partition(what.measured, trials, sides=sides)
+    unknown = [name for name in sides or () if name not in entries]  # in this batch
+    tally.n_lacking, tally.sides = len(trials) if unknown else int(np.count_nonzero(lacking)), set(entries)
     for name in unknown:
         side: Any = name.removesuffix("_quality")
         if side not in what.measured or side not in trials.sides:  # unknown in every batch
-            quality_messages(what.measured, trials, sides, found, tally.n_lacking, len(trials))
-        found[name] = np.full((len(trials), len(what.measured[side].measures)), np.nan)
-    return found
+            quality_messages(what.measured, trials, sides, entries, tally.n_lacking, len(trials))
+        entries[name] = np.full((len(trials), len(what.measured[side].measures)), np.nan)
+    return entries
 
 
 def applied_to_rows(
@@ -571,15 +571,15 @@ def rows_met(what: ToApply, tally: Tally, tables: Sequence[RowTable]) -> list[Me
     """Return the messages about inputs that are matched row by row."""
     if len(tables) < 2:
         return []
-    found = what.kind.by_order_messages(what.reading)
+    result = what.kind.by_order_messages(what.reading)
     renaming = what.reading.renaming
     if renaming is not None and not what.reading.by_order:  # batches share names, so names cannot be counted
         files = " and ".join(one.name for at, one in enumerate(tables) if at in tally.renamed)
         words = f"{renaming.words} changed {f'names of {files}' if files else 'no name'}"
-        found.append(Message("ids", "", words))
+        result.append(Message("ids", "", words))
     names = "" if what.reading.by_order else ", with the same names"
     words = f"{counted(tables[0].n_rows, what.kind.noun)} matched row by row{names}"
-    return [*found, Message("join", "", words)]
+    return [*result, Message("join", "", words)]
 
 
 def stamped(path: PathLike) -> str:

@@ -135,8 +135,8 @@ def evaluate(
         return of_arrays(tar, non, **_with_units(options, {"tar_units": tar, "non_units": non}))
 
     require_frame(tar, "non: none given. Pass the scores of targets and of non-targets")
-    given = ArrayArguments(score=score, label=label, sides=sides, labels=labels, options=options)
-    results = _evaluated(two_class_files(tar, given), "two-class", given)
+    value = ArrayArguments(score=score, label=label, sides=sides, labels=labels, options=options)
+    results = _evaluated(two_class_files(tar, value), "two-class", value)
     is_one = (score is None or isinstance(score, str | int)) and not results.conditions
     return results.systems[0] if is_one else results
 
@@ -219,8 +219,8 @@ def evaluate_classes(
         return of_arrays(loglik, label, classes=classes, **_with_units(options, {"units": label}))
 
     require_frame(loglik, "label: none given. Pass log-likelihoods and true classes")
-    given = ArrayArguments(score=score, label=label, classes=classes, sides={"trial": trial}, options=options)
-    results = _evaluated(class_files(loglik, given), "classes", given)
+    arguments = ArrayArguments(score=score, label=label, classes=classes, sides={"trial": trial}, options=options)
+    results = _evaluated(class_files(loglik, arguments), "classes", arguments)
     return results.systems[0] if score is None and not results.conditions else results
 
 
@@ -289,11 +289,11 @@ def compare(
     from deciban.analysis.comparison import compare_results
     from deciban.evaluation.results import Results
 
-    given = (first, *(() if second is None else (second, *others)))
-    if len(given) == 1:
+    value = (first, *(() if second is None else (second, *others)))
+    if len(value) == 1:
         results = _together(first, options)
     else:
-        results = Results(tuple(_evaluated_system(one, at, options) for at, one in enumerate(given)))
+        results = Results(tuple(_evaluated_system(one, at, options) for at, one in enumerate(value)))
     systems = results.systems
     called = [one.name for one in systems]
     if names is not None:
@@ -310,43 +310,43 @@ def _renamed(systems: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
     return tuple(one if one.name == name else replace(one, name=name) for one, name in zip(systems, names, strict=True))
 
 
-def _together(given: object, options: dict[str, Any]) -> Results[Any]:
+def _together(value: object, options: dict[str, Any]) -> Results[Any]:
     """Return the results of several systems, possibly after evaluating a data frame."""
     from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import Results
 
-    if isinstance(given, Results):
+    if isinstance(value, Results):
         refuse(options, "is for scores, but the arguments are evaluations. Leave it out.")
-        return given
-    if isinstance(given, OneSystem):
+        return value
+    if isinstance(value, OneSystem):
         raise InputError("second: none given. A comparison needs two systems: compare(first, second).")
-    found = evaluate(given, **options)
-    if not isinstance(found, Results):
+    results = evaluate(value, **options)
+    if not isinstance(results, Results):
         raise InputError("score: name the columns of all systems: score=['a', 'b'].")
-    return found
+    return results
 
 
-def _evaluated_system(given: object, at: int, options: dict[str, Any]) -> Any:
+def _evaluated_system(value: object, at: int, options: dict[str, Any]) -> Any:
     """Return an evaluation, possibly after evaluating scores of both classes."""
     from deciban.evaluation.one_system import OneSystem
 
-    if isinstance(given, OneSystem):
+    if isinstance(value, OneSystem):
         refuse(options, "is for scores, but the arguments are evaluations. Leave it out.")
-        return given
-    if not isinstance(given, tuple | list) or len(given) != 2:
+        return value
+    if not isinstance(value, tuple | list) or len(value) != 2:
         raise InputError(
-            f"system {at + 1}: got {type(given).__name__}. Pass an evaluation with units, or a pair of arrays with the "
+            f"system {at + 1}: got {type(value).__name__}. Pass an evaluation with units, or a pair of arrays with the "
             "scores of targets and of non-targets. Pass a data frame as the only argument."
         )
-    return evaluate(*given, name=f"system {at + 1}", **options)
+    return evaluate(*value, name=f"system {at + 1}", **options)
 
 
-def _evaluated(files: ScoreFiles, kind: KindName, given: ArrayArguments) -> Results[Any]:
+def _evaluated(files: ScoreFiles, kind: KindName, arguments: ArrayArguments) -> Results[Any]:
     from deciban.workflows.evaluate import evaluate_source
     from deciban.workflows.options import Options
 
-    about: dict[str, Any] = {"kind": kind, **({"classes": given.classes} if kind == "classes" else {})}
-    options = Options.of("evaluate" if kind == "two-class" else "evaluate_classes", {**given.arguments, **about})
+    about: dict[str, Any] = {"kind": kind, **({"classes": arguments.classes} if kind == "classes" else {})}
+    options = Options.of("evaluate" if kind == "two-class" else "evaluate_classes", {**arguments.arguments, **about})
     options.scale.refuse("an evaluation of arrays and frames")
     return evaluate_source(files.as_source(options), options)
 
@@ -360,12 +360,12 @@ def _with_units(options: dict[str, Any], classes: Mapping[str, Any]) -> dict[str
     classes : mapping of str to array_like
         Arguments for units, each with an array of one entry per trial.
     """
-    given = dict(options)
-    intervals = given.pop("intervals", True)
+    entries = dict(options)
+    intervals = entries.pop("intervals", True)
     if not isinstance(intervals, bool):
         raise InputError(f"intervals: got {intervals!r}. It must be True or False.")
-    if not intervals or any(given.get(name) is not None for name in classes):
-        return given
+    if not intervals or any(entries.get(name) is not None for name in classes):
+        return entries
     import numpy as np
 
     from deciban.core.resampling.units import TrialUnits
@@ -373,18 +373,18 @@ def _with_units(options: dict[str, Any], classes: Mapping[str, Any]) -> dict[str
     try:
         sizes = [np.asarray(one).shape for one in classes.values()]
     except ValueError:  # the evaluation refuses it with a reason
-        return given
+        return entries
     if any(len(size) != 1 for size in sizes):
-        return given
+        return entries
     ends = np.cumsum([0, *(n for (n,) in sizes)]).tolist()
     units = TrialUnits.each(ends[-1], "trial" if len(sizes) > 1 else "segment")
-    return given | {name: units.take(slice(*ends[at : at + 2])) for at, name in enumerate(classes)}
+    return entries | {name: units.take(slice(*ends[at : at + 2])) for at, name in enumerate(classes)}
 
 
-def _refuse_columns(given: Mapping[str, Any]) -> None:
+def _refuse_columns(entries: Mapping[str, Any]) -> None:
     """Refuse names of columns with arrays."""
     why = "is for a data frame, and the first two arguments are arrays. Pass only the frame, or leave it out."
-    refuse((name for name, value in given.items() if value is not None), why)
+    refuse((name for name, value in entries.items() if value is not None), why)
 
 
 def _refuse_frame(tar: object, non: object) -> None:
@@ -460,35 +460,37 @@ class ArrayArguments:
         return {name: value for name, value in self.options.items() if name != "name"}
 
 
-def two_class_files(frame: object, given: ArrayArguments, unit: ScoreUnit | None = None) -> ScoreFiles:
+def two_class_files(frame: object, arguments: ArrayArguments, unit: ScoreUnit | None = None) -> ScoreFiles:
     """Return a data frame of two-class systems and the truth as files; `unit` takes precedence over column names."""
     from deciban.io.columns.columnar import columns_named, contents_of_frame
     from deciban.io.recognition import held_in_memory
     from deciban.workflows.reading.inputs import ScoreFiles
 
-    named = columns_named("score", "score" if given.score is None else given.score)
-    read = partial(contents_of_frame, labels=given.labels, system=given.system or named[0], unit=given.unit or unit)
-    roles = {**given.sides, "score": named, "label": "label" if given.label is None else given.label}
+    named = columns_named("score", "score" if arguments.score is None else arguments.score)
+    read = partial(
+        contents_of_frame, labels=arguments.labels, system=arguments.system or named[0], unit=arguments.unit or unit
+    )
+    roles = {**arguments.sides, "score": named, "label": "label" if arguments.label is None else arguments.label}
     contents = read(frame, roles, need="scores")
     return ScoreFiles((held_in_memory(contents, "data frame"),), None)
 
 
-def class_files(frame: object, given: ArrayArguments) -> ScoreFiles:
+def class_files(frame: object, arguments: ArrayArguments) -> ScoreFiles:
     """Return a data frame of multiclass systems and the truth as files."""
     from deciban.io.columns.columnar import contents_of_frame, of_one_system
     from deciban.io.recognition import held_in_memory
     from deciban.workflows.reading.inputs import ScoreFiles
 
-    classes, score = given.classes, given.score
-    if given.labels is not None:
+    classes, score = arguments.classes, arguments.score
+    if arguments.labels is not None:
         raise InputError(_NO_WORDS)
     if isinstance(classes, str) or not isinstance(classes, Iterable) or getattr(classes, "ndim", 1) == 0:
         raise InputError(f"classes: name the classes; their scores are the columns: {option(classes=['eng', 'fra'])}.")
     called = [str(one) for one in classes]
     if score is not None and not isinstance(score, Mapping):
         raise InputError("score: write the columns of each system: {'A': ['A eng', 'A fra'], 'B': ['B eng', 'B fra']}.")
-    systems = {given.system or "system": called} if score is None else score
-    roles = {**given.sides, "score": called, "class": "class" if given.label is None else given.label}
+    systems = {arguments.system or "system": called} if score is None else score
+    roles = {**arguments.sides, "score": called, "class": "class" if arguments.label is None else arguments.label}
     inputs = []
     for name in systems:
         own = of_one_system(frame, systems, name, called)
@@ -497,29 +499,29 @@ def class_files(frame: object, given: ArrayArguments) -> ScoreFiles:
     return ScoreFiles(tuple(inputs), None)
 
 
-def two_class_arrays(scores: ArrayLike, given: ArrayArguments) -> ScoreFiles:
+def two_class_arrays(scores: ArrayLike, arguments: ArrayArguments) -> ScoreFiles:
     """Return two-class arrays as files."""
-    if given.classes is not None:
+    if arguments.classes is not None:
         raise InputError("classes: the model is two-class. Leave it out, or pass a multiclass model.")
     if _validate.array(scores, "scores").ndim == 2:
         matrix = _validate.score_matrix(scores, "scores")
-        called = _names_of(matrix.shape[1], given.score)
+        called = _names_of(matrix.shape[1], arguments.score)
     else:
         matrix = _validate.scores(scores, "scores")[:, None]
-        called = [given.system or "system"]
-    truth = _validate.array(given.label, "label")
+        called = [arguments.system or "system"]
+    truth = _validate.array(arguments.label, "label")
     if truth.shape != (len(matrix),):
         raise InputError(f"label: expected {len(matrix)} labels, one per trial, got shape {truth.shape}.")
-    weight = _validate.weights(given.weights, len(matrix), "weights")
+    weight = _validate.weights(arguments.weights, len(matrix), "weights")
     systems = dict(zip(called, matrix.T, strict=True))
     taken = {"label": truth, **({} if weight is None else {WEIGHTS: weight})}
     if set(taken) & set(systems):
         raise InputError(f"score: a system cannot be called {' or '.join(sorted(set(taken) & set(systems)))}.")
-    own = replace(given, score=called, label="label")
+    own = replace(arguments, score=called, label="label")
     return two_class_files({**systems, **taken}, own, "nats")  # names of systems do not declare units
 
 
-def class_arrays(scores: ArrayLike, given: ArrayArguments) -> ScoreFiles:
+def class_arrays(scores: ArrayLike, arguments: ArrayArguments) -> ScoreFiles:
     """Return multiclass arrays as files."""
     from deciban.io.formats import Contents
     from deciban.io.recognition import held_in_memory
@@ -527,7 +529,7 @@ def class_arrays(scores: ArrayLike, given: ArrayArguments) -> ScoreFiles:
     from deciban.trials import ClassKey, ClassScores, Trials
     from deciban.workflows.reading.inputs import ScoreFiles
 
-    if given.labels is not None:
+    if arguments.labels is not None:
         raise InputError(_NO_WORDS)
     array = _validate.array(scores, "scores")
     stacked = array[:, None] if array.ndim == 2 else array
@@ -535,10 +537,10 @@ def class_arrays(scores: ArrayLike, given: ArrayArguments) -> ScoreFiles:
         raise InputError(
             f"scores: expected shape (n_trials, n_classes), or (n_trials, n_systems, n_classes), got {array.shape}."
         )
-    own = [given.system or "system"] if array.ndim == 2 else _names_of(stacked.shape[1], given.score)
+    own = [arguments.system or "system"] if array.ndim == 2 else _names_of(stacked.shape[1], arguments.score)
     inputs = []
     for k, name in enumerate(own):
-        checked = ScoredClasses.of(stacked[:, k], given.label, given.weights, given.classes)
+        checked = ScoredClasses.of(stacked[:, k], arguments.label, arguments.weights, arguments.classes)
         called = checked.classes or tuple(map(str, range(checked.n_classes)))
         conditions = {} if checked.weights is None else {WEIGHTS: checked.weights}
         trials = Trials.of_rows(len(checked.label), conditions=conditions)
@@ -553,21 +555,21 @@ def _names_of(n_systems: int, names: object) -> list[str]:
         return [f"system {k + 1}" for k in range(n_systems)]
     from deciban._validate.arrays import several
 
-    listed = several(names, "score", "['sysA', 'sysB']")
-    words = {one for one in listed if isinstance(one, str)}
-    if not len(listed) == len(words) == n_systems:
+    items = several(names, "score", "['sysA', 'sysB']")
+    words = {one for one in items if isinstance(one, str)}
+    if not len(items) == len(words) == n_systems:
         raise InputError(f"score: expected {n_systems} different names of systems, got {names!r}.")
-    return listed
+    return items
 
 
-def require_frame(given: object, otherwise: str) -> None:
+def require_frame(value: object, otherwise: str) -> None:
     """Refuse an argument that is not a data frame."""
     from deciban.trials.frames import is_frame
 
-    if not is_frame(given):
+    if not is_frame(value):
         raise InputError(
             f"{otherwise}, or a data frame (pandas, polars, Arrow, or a mapping of columns) and the names of its "
-            f"columns; got {type(given).__name__} alone."
+            f"columns; got {type(value).__name__} alone."
         )
 
 
@@ -688,25 +690,25 @@ def fuse(
     return _trained("fuse", scores, model, make(sides=sides, options=options))
 
 
-def _trained(verb: str, scores: ArrayLike | Frame, model: ScoreModel | None, given: ArrayArguments) -> Trained:
+def _trained(verb: str, scores: ArrayLike | Frame, model: ScoreModel | None, arguments: ArrayArguments) -> Trained:
     """Train on arrays or a data frame, two-class or multiclass."""
     from deciban.workflows.train import train_files
 
-    chosen = _model_for(verb, model, many=given.classes is not None)
-    many, weights = chosen.scores_kind == "classes", given.weights
+    chosen = _model_for(verb, model, many=arguments.classes is not None)
+    many, weights = chosen.scores_kind == "classes", arguments.weights
     if verb == "calibrate":
-        _require_one(given, _validate.array(scores, "scores").ndim if given.in_arrays else 0, many=many)
-    if given.in_arrays:
-        named = (side for side, column in given.sides.items() if column is not None)
+        _require_one(arguments, _validate.array(scores, "scores").ndim if arguments.in_arrays else 0, many=many)
+    if arguments.in_arrays:
+        named = (side for side, column in arguments.sides.items() if column is not None)
         refuse(named, "names a column of a data frame, but the scores are arrays. Leave it out.")
-        files = (class_arrays if many else two_class_arrays)(scores, given)
+        files = (class_arrays if many else two_class_arrays)(scores, arguments)
         weights = None if weights is None else WEIGHTS
     else:
         require_frame(scores, "label: none given. Pass the truth of the trials with their scores")
-        if verb == "fuse" and given.score is None:
+        if verb == "fuse" and arguments.score is None:
             raise InputError("score: none given. Name the columns of the systems: score=['sysA', 'sysB'].")
-        files = (class_files if many else two_class_files)(scores, given)
-    about = {**given.arguments, **({"classes": given.classes} if many else {})}
+        files = (class_files if many else two_class_files)(scores, arguments)
+    about = {**arguments.arguments, **({"classes": arguments.classes} if many else {})}
     return train_files(files, None, chosen, weights=weights, **about)
 
 
@@ -727,7 +729,7 @@ def _model_for(verb: str, model: ScoreModel | None, *, many: bool) -> ScoreModel
     return model
 
 
-def _require_one(given: ArrayArguments, n_axes: int, *, many: bool) -> None:
+def _require_one(arguments: ArrayArguments, n_axes: int, *, many: bool) -> None:
     """Refuse to calibrate several systems at once: several columns, or an array with too many axes."""
-    if n_axes > 1 + many or not isinstance(given.score, str | int | None):
+    if n_axes > 1 + many or not isinstance(arguments.score, str | int | None):
         raise InputError("scores: got several systems, but a calibration is for one. Pass one, or use deciban.fuse.")

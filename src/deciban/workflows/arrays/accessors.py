@@ -60,17 +60,17 @@ def register_accessors() -> tuple[str, ...]:
     >>> round(frame.deciban.evaluate(intervals=False).min_cllr, 4)
     0.3333
     """
-    known = tuple(name for name in ("pandas", "polars") if importlib.util.find_spec(name) is not None)
-    if not known:
+    lines = tuple(name for name in ("pandas", "polars") if importlib.util.find_spec(name) is not None)
+    if not lines:
         raise InputError("accessors: neither pandas nor polars is installed.")
-    if "pandas" in known:
+    if "pandas" in lines:
         import pandas as pd
 
         if not hasattr(pd.DataFrame, "deciban"):
             pd.api.extensions.register_dataframe_accessor("deciban")(FrameMethods)
-    if "polars" in known:
+    if "polars" in lines:
         import polars as pl
 
         if not hasattr(pl.DataFrame, "deciban"):
             pl.api.register_dataframe_namespace("deciban")(FrameMethods)
-    return known
+    return lines

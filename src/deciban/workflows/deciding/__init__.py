@@ -87,10 +87,10 @@ def partitions_to_decide(path: PathLike, kind: AnyKind, options: Options) -> Bat
         what = f"{display_name(path)}: a matrix with a column for each class is read as a whole"
         options.scale.require_room(what, [path], way="write it as a table first (deciban convert)")
         (file,) = ScoreFiles.of([path], None, options.reading).scores
-        given = kind.read(file, options.reading, lambda _words: None)
-        origin, n_rows = given.contents.origin, opened.shape[0]
+        value = kind.read(file, options.reading, lambda _words: None)
+        origin, n_rows = value.contents.origin, opened.shape[0]
         whole = MatrixRows(origin.name, n_rows, (opened,), None, 0, n_rows)
-        return BatchedScoreFile([whole], lambda _rows: given, origin.name, origin.reading)
+        return BatchedScoreFile([whole], lambda _rows: value, origin.name, origin.reading)
     if isinstance(opened, MatrixInput) and opened.names is None and len(opened.shape) == 2:
         raise InputError(
             f"{display_name(path)}: rows and columns have no names, so the trials of the decisions are unknown. "
@@ -134,8 +134,8 @@ def applied_first(
     folder = ScratchFolder()
     with folder.or_nothing() as path:
         out = path / _FULL
-        told = apply_files(model, paths, out, quality=quality, progress=say, options=options)
-    return folder, out, [one for one in told if one.kind not in ("wrote", "model")]
+        messages = apply_files(model, paths, out, quality=quality, progress=say, options=options)
+    return folder, out, [one for one in messages if one.kind not in ("wrote", "model")]
 
 
 def of_applied(options: Options) -> Options:
@@ -293,17 +293,17 @@ def decide_files(
         read = [*single_files(paths), *(() if key is None else (key,)), *quality_paths(quality)]
         read += [] if isinstance(costs, CostTable) else [costs]
         refuse_overwriting([out], read if loaded is None else [*read, path_of_model(model)])
-    told = [] if loaded is None else list(model_message(path_of_model(model), loaded))
+    answer = [] if loaded is None else list(model_message(path_of_model(model), loaded))
     if loaded is None or not is_fused:
         refuse([] if quality is None else ["quality"], "the model uses no quality measures. Leave it out.")
-        found = _Deciding(table, application, kind, chosen, loaded).decide(single_files(paths)[0], out, key, say)
-        return replace(found, messages=(*told, *found.messages))
+        result = _Deciding(table, application, kind, chosen, loaded).decide(single_files(paths)[0], out, key, say)
+        return replace(result, messages=(*answer, *result.messages))
     folder, path, notes = applied_first(loaded, paths, quality, chosen, say)
     with folder.or_nothing():
         work = _Deciding(table, application, kind, of_applied(chosen), None, is_checked=True)
-        found = work.decide(path, out, key, say)
+        result = work.decide(path, out, key, say)
     folder.remove()
-    return replace(found, messages=(*told, *notes, *(one for one in found.messages if one.kind != "read")))
+    return replace(result, messages=(*answer, *notes, *(one for one in result.messages if one.kind != "read")))
 
 
 @dataclass(frozen=True)
@@ -331,19 +331,19 @@ class _Deciding:
 
     def written(self, path: PathLike, out: PathLike | None) -> tuple[DecisionTally, list[Message]]:
         """Decide all trials of a file, and write the decisions."""
-        found = partitions_to_decide(path, self.kind, self.options)
-        tell, n_done, n_read = teller(sum(one.n_rows for one in found.partitions), "rows"), 0, 0
-        largest, tally = max((one.n_rows for one in found.partitions), default=1), list[DecisionTally]()
+        result = partitions_to_decide(path, self.kind, self.options)
+        tell, n_done, n_read = teller(sum(one.n_rows for one in result.partitions), "rows"), 0, 0
+        largest, tally = max((one.n_rows for one in result.partitions), default=1), list[DecisionTally]()
         notes: dict[Message, None] = {}
         looks = ScoreStatistics()
 
-        def made(rows: Rows) -> tuple[pa.Table, DecisionTally, list[Message], ScoreStatistics]:
+        def output(rows: Rows) -> tuple[pa.Table, DecisionTally, list[Message], ScoreStatistics]:
             with naming(rows.name):
-                return self._decided(found.read(rows))
+                return self._decided(result.read(rows))
 
         with ExitStack() as stack:
             writer = None if out is None else stack.enter_context(_writer_to(out))
-            done = in_order(made, found.partitions, largest, self.options.scale.n_bytes)
+            done = in_order(output, result.partitions, largest, self.options.scale.n_bytes)
             for rows, (rows_out, own, more, look) in done:
                 if writer is not None:
                     writer.write(rows_out, rows.name)
@@ -354,8 +354,8 @@ class _Deciding:
                 tell(n_read)
             if not tally or not n_done:
                 raise InputError(f"{display_name(path)}: contains no trials.")
-        read = f"{found.reading}   {counted(n_done, self.kind.noun)}"
-        messages = [Message("read", found.name, read), *notes]
+        read = f"{result.reading}   {counted(n_done, self.kind.noun)}"
+        messages = [Message("read", result.name, read), *notes]
         whole, name = reduce(add, tally), display_name(path)
         if self.model is not None:
             messages += application_messages([name], [looks])
@@ -378,25 +378,25 @@ class _Deciding:
         )
         return [Message(WARNING, name, words)]
 
-    def _decided(self, given: Input) -> tuple[pa.Table, DecisionTally, list[Message], ScoreStatistics]:
+    def _decided(self, file: Input) -> tuple[pa.Table, DecisionTally, list[Message], ScoreStatistics]:
         """Return the output rows of a batch, its tally, messages, and statistics of the scores."""
-        system, notes, looks = self._llrs(given)
+        system, notes, looks = self._llrs(file)
         loglik = self._loglik(system.score, self.kind.classes_of(system))
-        found = decided(checked_loglik(loglik, self.application, tell=False), self.application)
-        index = given.contents.index
+        result = decided(checked_loglik(loglik, self.application, tell=False), self.application)
+        index = file.contents.index
         names = pa.table({}) if index is None or index.trials.sides == ROW else to_arrow(index)
-        return self._rows(names, found), found.tally(), notes, looks
+        return self._rows(names, result), result.tally(), notes, looks
 
-    def _llrs(self, given: Input) -> tuple[Any, list[Message], ScoreStatistics]:
+    def _llrs(self, file: Input) -> tuple[Any, list[Message], ScoreStatistics]:
         """Return the scores of the system in nats, possibly after applying the model, messages and statistics."""
         kind, reading = self.kind, self.options.reading
         if self.model is None:
-            notes = [as_message(note, given.contents.origin.name) for note in given.contents.notes]
-            _ = given.contents.scores if kind.name == "two-class" else None  # raises an error with a hint
-            (system,) = kind.as_logarithms(kind.systems_of(given.contents, reading), reading)
+            notes = [as_message(note, file.contents.origin.name) for note in file.contents.notes]
+            _ = file.contents.scores if kind.name == "two-class" else None  # raises an error with a hint
+            (system,) = kind.as_logarithms(kind.systems_of(file.contents, reading), reading)
             system, notes = kind.in_nats(system, reading), [*notes, *kind.unit_messages([system], reading)]
             return system, notes, ScoreStatistics.of(system)
-        done = applied(ToApply(self.model, reading), [given], [given.contents.origin.name], on_same_rows)
+        done = applied(ToApply(self.model, reading), [file], [file.contents.origin.name], on_same_rows)
         return done.scores, list(done.tally.notes), done.tally.looks[0]
 
     def _loglik(self, scores: ScoreArray, classes: Sequence[str]) -> ScoreArray:
@@ -411,14 +411,14 @@ class _Deciding:
             )
         return np.asarray(scores[:, [classes.index(name) for name in self.table.classes]])
 
-    def _rows(self, names: pa.Table, found: Decisions) -> pa.Table:
-        actions = pa.DictionaryArray.from_arrays(pa.array(found.action, pa.int32()), list(self.table.actions))
+    def _rows(self, names: pa.Table, result: Decisions) -> pa.Table:
+        actions = pa.DictionaryArray.from_arrays(pa.array(result.action, pa.int32()), list(self.table.actions))
         columns: dict[str, Any] = {"action": actions.cast(pa.string())}
         if len(self.table.classes) == 2:
-            columns["posterior"] = found.posterior[:, 0]
+            columns["posterior"] = result.posterior[:, 0]
         else:
-            columns |= {f"posterior_{name}": found.posterior[:, k] for k, name in enumerate(self.table.classes)}
-        columns |= {"expected_cost": found.expected_cost, "margin": found.margin}
+            columns |= {f"posterior_{name}": result.posterior[:, k] for k, name in enumerate(self.table.classes)}
+        columns |= {"expected_cost": result.expected_cost, "margin": result.margin}
         for name in columns:
             if name in names.column_names:
                 raise InputError(
@@ -437,11 +437,11 @@ class _Deciding:
         batch, classes = source.held, source.classes
         loglik, truth = self._loglik(batch.scores[0], classes), batch.labels
         place = np.array([self.table.classes.index(name) for name in classes] or [1, 0])
-        found = decided(checked_loglik(loglik, self.application, tell=False), self.application)
-        counts, risk = counts_and_risk(found.action, place[truth.astype(np.int64)], self.application, batch.weight)
+        result = decided(checked_loglik(loglik, self.application, tell=False), self.application)
+        counts, risk = counts_and_risk(result.action, place[truth.astype(np.int64)], self.application, batch.weight)
         if self.model is None and not self.is_checked and not classes:
-            said = remark_on_llrs(summarize(loglik[truth], loglik[~truth]))
-            notes += [Message(WARNING, source.systems[0], f"{said} {_NO_DECISIONS}")] if said else []
+            messages = remark_on_llrs(summarize(loglik[truth], loglik[~truth]))
+            notes += [Message(WARNING, source.systems[0], f"{messages} {_NO_DECISIONS}")] if messages else []
         return KeyedDecisions(counts, risk), (*source.messages, *notes)
 
 

@@ -137,9 +137,9 @@ def evaluate_decision_files(
     table = None if costs is None else costs if isinstance(costs, CostTable) else read_costs(costs)
     words = dict.fromkeys(accept, "accept") | dict.fromkeys(reject, "reject")
     named = _columns(chosen)
-    found, given = list[DecisionFile](), paths_of(paths, also=(key,), name="decisions")
-    chosen.scale.require_room("memory: decisions and their key are read as a whole", given, key)
-    for path in given:
+    items, argument = list[DecisionFile](), paths_of(paths, also=(key,), name="decisions")
+    chosen.scale.require_room("memory: decisions and their key are read as a whole", argument, key)
+    for path in argument:
         if isinstance(path, TwoFiles):
             raise InputError("decisions: name files of decisions. Files of targets and of non-targets are for scores.")
         say(f"reading {display_name(path)}")
@@ -147,11 +147,11 @@ def evaluate_decision_files(
             given_words = {"accept": accept, "reject": reject, "decision_column": decision_column, "columns": named}
             why = f"lines of {LINES} contain t or f at a fixed place. Leave it out."
             refuse((name for name, value in given_words.items() if value), why)
-            found.append(read_decision_lines(path))
+            items.append(read_decision_lines(path))
             continue
         actions = _actions(table, chosen, words)
-        found.append(read_decisions(path, actions=actions, words=words, column=decision_column, columns=named))
-    kind = _kind(found, table, chosen)
+        items.append(read_decisions(path, actions=actions, words=words, column=decision_column, columns=named))
+    kind = _kind(items, table, chosen)
     odd = [name for name in _OF_ONE_KIND[kind] if getattr(chosen.metrics, name) is not None]
     prior = chosen.metrics.prior
     point = prior[0] if isinstance(prior, list) and len(prior) == 1 and prior != ["flat"] else "PRIOR"
@@ -160,31 +160,31 @@ def evaluate_decision_files(
     if kind == "two-class" and table is not None:
         require_target_first(table)
     if kind == "two-class" and table is None:
-        found = [_in_order(one, _TWO) for one in found]
+        items = [_in_order(one, _TWO) for one in items]
     elif kind == "classes" and table is None and chosen.reading.classes is None:
-        every = tuple(sorted({name for one in found for name in one.actions}))
-        found = [_in_order(one, every) for one in found]
+        every = tuple(sorted({name for one in items for name in one.actions}))
+        items = [_in_order(one, every) for one in items]
     folder = ScratchFolder()
     with folder.or_nothing() as scratch:
-        names = (table and table.classes) or chosen.reading.classes or found[0].classes or found[0].actions
-        written = _written(found, scratch, ["score"] if kind == "two-class" else names)
-        source = _joined(written, found, key, replace(chosen, kind=kind), say)
+        names = (table and table.classes) or chosen.reading.classes or items[0].classes or items[0].actions
+        written = _written(items, scratch, ["score"] if kind == "two-class" else names)
+        source = _joined(written, items, key, replace(chosen, kind=kind), say)
     folder.remove()
-    source, said = units_of_batch(source, chosen.how_sure, kind_called(kind))
-    systems = tuple(_evaluated(source, chosen, found, kind, table))
-    return DecidedResults(systems, not_none(source.report, "report"), (*_messages(found, source), *said))
+    source, messages = units_of_batch(source, chosen.how_sure, kind_called(kind))
+    systems = tuple(_evaluated(source, chosen, items, kind, table))
+    return DecidedResults(systems, not_none(source.report, "report"), (*_messages(items, source), *messages))
 
 
 def _refuse_options_of_scores(options: Options) -> None:
     """Refuse options for scores, which would change the codes of actions or have no effect."""
     reading, scale = options.reading, options.scale
-    given = [name for name in _OF_SCORES if getattr(reading, name) not in (None, False)]
-    given = [name for name in given if name != "format" or reading.format != LINES]
-    given += [name for name in ("dask", "speakers") if getattr(scale, name) not in (None, False)]
-    refuse(given, "is for scores, not for decisions, which are read as tables in memory. Leave it out.")
-    given = [name for name in _METRICS_OF_SCORES if getattr(options.metrics, name) not in (None, False)]
-    given += ["optimism"] * bool(options.how_sure.optimism) + ["worst"] * (options.worst is not None)
-    refuse(given, "is for metrics of scores, which decisions do not have. Leave it out.")
+    values = [name for name in _OF_SCORES if getattr(reading, name) not in (None, False)]
+    values = [name for name in values if name != "format" or reading.format != LINES]
+    values += [name for name in ("dask", "speakers") if getattr(scale, name) not in (None, False)]
+    refuse(values, "is for scores, not for decisions, which are read as tables in memory. Leave it out.")
+    values = [name for name in _METRICS_OF_SCORES if getattr(options.metrics, name) not in (None, False)]
+    values += ["optimism"] * bool(options.how_sure.optimism) + ["worst"] * (options.worst is not None)
+    refuse(values, "is for metrics of scores, which decisions do not have. Leave it out.")
     if len(np.atleast_1d(np.asarray(options.metrics.p_target))) > 1:
         raise InputError("p_target: decisions have C_avg at one target prior. Give one number, and no preset.")
     if reading.missing not in ("error", "drop"):
@@ -195,10 +195,10 @@ def _refuse_options_of_scores(options: Options) -> None:
 
 
 def _columns(options: Options) -> list[str] | None:
-    given = options.reading.columns
-    if isinstance(given, Mapping):
+    value = options.reading.columns
+    if isinstance(value, Mapping):
         raise InputError(f"columns: for decisions, name all columns in order ({option(columns='enroll,test,action')}).")
-    names = given.split(",") if isinstance(given, str) else given
+    names = value.split(",") if isinstance(value, str) else value
     return None if names is None else [one.strip() for one in names]
 
 
@@ -209,26 +209,26 @@ def _actions(table: CostTable | None, options: Options, words: Mapping[str, str]
     return _TWO if words or options.kind == "two-class" else options.reading.classes
 
 
-def _kind(found: Sequence[DecisionFile], table: CostTable | None, options: Options) -> KindName:
+def _kind(files: Sequence[DecisionFile], table: CostTable | None, options: Options) -> KindName:
     """Return the kind of decisions: two-class for accept and reject, otherwise multiclass, unless costs set it."""
-    if any(one.accepts is not None for one in found):
+    if any(one.accepts is not None for one in files):
         if table is not None:
             raise InputError(f"costs: {table.name}, but {LINES} contains separate decisions for each class, for C_avg.")
-        _require_same_languages(found, options.reading.classes)
+        _require_same_languages(files, options.reading.classes)
         return "classes"
     if table is not None:
         return "two-class" if len(table.classes) == 2 and options.kind != "classes" else "classes"
-    unclear = [one for one in found if {name.casefold() for name in one.actions} <= _UNCLEAR]
+    unclear = [one for one in files if {name.casefold() for name in one.actions} <= _UNCLEAR]
     if unclear and options.kind is None and options.reading.classes is None:
         raise InputError(
             f"{unclear[0].name}: column {unclear[0].column!r} contains {', '.join(unclear[0].actions)}. Set the words "
             f"for accept and reject: {option(accept=['1'], reject=['0'])}."
         )
-    for one in found if options.kind is None and options.reading.classes is None else ():
+    for one in files if options.kind is None and options.reading.classes is None else ():
         odd = sorted(set(one.actions) - set(_TWO))
         if odd and len(odd) < len(one.actions):
             raise _neither(one, odd[0])
-    return options.kind or ("two-class" if all(set(one.actions) <= set(_TWO) for one in found) else "classes")
+    return options.kind or ("two-class" if all(set(one.actions) <= set(_TWO) for one in files) else "classes")
 
 
 def _neither(one: DecisionFile, word: str) -> InputError:
@@ -238,15 +238,15 @@ def _neither(one: DecisionFile, word: str) -> InputError:
     )
 
 
-def _require_same_languages(found: Sequence[DecisionFile], given: Sequence[str] | None) -> None:
+def _require_same_languages(files: Sequence[DecisionFile], names: Sequence[str] | None) -> None:
     """Refuse files with different languages, because a missing language was not rejected."""
-    wanted = set(given or found[0].classes or ())
-    for one in found:
-        odd = sorted(wanted ^ set(one.classes or ()))
+    items = set(names or files[0].classes or ())
+    for one in files:
+        odd = sorted(items ^ set(one.classes or ()))
         if odd:
             raise InputError(
                 f"{one.name}: has decisions about {', '.join(one.classes or ())}; {', '.join(odd)} is not in both this "
-                f"file and {option('classes') if given else found[0].name}. All systems must decide about the same "
+                f"file and {option('classes') if names else files[0].name}. All systems must decide about the same "
                 "classes."
             )
 
@@ -259,10 +259,10 @@ def _in_order(one: DecisionFile, actions: tuple[str, ...]) -> DecisionFile:
     return replace(one, action=place[one.action], actions=actions)
 
 
-def _written(found: Sequence[DecisionFile], folder: Path, columns: Sequence[str]) -> list[PathLike]:
+def _written(files: Sequence[DecisionFile], folder: Path, columns: Sequence[str]) -> list[PathLike]:
     """Write tables with codes of actions as scores, and return their paths."""
     written = list[PathLike]()
-    for k, one in enumerate(found):
+    for k, one in enumerate(files):
         place = folder / str(k) / f"{Path(one.name).stem}.parquet"
         place.parent.mkdir()
         own: dict[str, Any] = {name: one.names[name] for name in one.names.column_names if name not in columns}
@@ -273,19 +273,19 @@ def _written(found: Sequence[DecisionFile], folder: Path, columns: Sequence[str]
 
 
 def _joined(
-    written: Sequence[PathLike], found: Sequence[DecisionFile], key: PathLike | None, options: Options, say: Progress
+    written: Sequence[PathLike], result: Sequence[DecisionFile], key: PathLike | None, options: Options, say: Progress
 ) -> TrialSource:
     """Return decisions on the trials of a key."""
     own = replace(options, reading=replace(options.reading, format=None, columns=None, classes=None))
     files = ScoreFiles.of(written, key, own.reading)
-    for opened, one in zip(files.scores, found, strict=True):
+    for opened, one in zip(files.scores, result, strict=True):
         opened.files[0].source.name = one.name  # name of the original file, for messages
     try:
         return files.as_source(own, say)
     except MissingScoresError as error:
         words, found_it, _ = str(error).partition(", or a score to fill in")
-        told = words.replace("have no score in", "have no decision in") if found_it else str(error)
-        raise MissingScoresError(f"{told}, or add their decisions to the file." if found_it else told) from error
+        answer = words.replace("have no score in", "have no decision in") if found_it else str(error)
+        raise MissingScoresError(f"{answer}, or add their decisions to the file." if found_it else answer) from error
     except KeyMismatchError as error:
         if options.kind == "two-class" or options.reading.classes is not None or "of class" not in str(error):
             raise
@@ -293,7 +293,7 @@ def _joined(
 
 
 def _evaluated(
-    source: TrialSource, options: Options, found: Sequence[DecisionFile], kind: KindName, table: CostTable | None
+    source: TrialSource, options: Options, files: Sequence[DecisionFile], kind: KindName, table: CostTable | None
 ) -> list[DecisionEvaluation]:
     batch, resampling = source.held, options.how_sure.resampling(source.held.units)
     own = source.classes or ("target", "nontarget")
@@ -306,49 +306,49 @@ def _evaluated(
     if missing:
         raise InputError(f"key: no trial of class {missing[0]}. Error rates need trials of every class.")
     systems = list[DecisionEvaluation]()
-    for name, scores, one in zip(source.systems, batch.scores, found, strict=True):
+    for name, scores, one in zip(source.systems, batch.scores, files, strict=True):
         codes = scores if kind == "two-class" else scores[:, 0]
-        problem = DecisionProblem(one.actions, tuple(classes), kind, _p_target(options), _accepts(one, found, classes))
-        asked = _applications(one.actions, classes, kind, table, options)
-        compute = partial(evaluate_decisions, applications=asked, name=name, weights=batch.weight)
+        problem = DecisionProblem(one.actions, tuple(classes), kind, _p_target(options), _accepts(one, files, classes))
+        request = _applications(one.actions, classes, kind, table, options)
+        compute = partial(evaluate_decisions, applications=request, name=name, weights=batch.weight)
         systems.append(compute(codes.astype(np.int64), label, problem, resampling=resampling))
     return systems
 
 
-def _accepts(one: DecisionFile, found: Sequence[DecisionFile], classes: Sequence[str]) -> BoolArray | None:
+def _accepts(one: DecisionFile, files: Sequence[DecisionFile], classes: Sequence[str]) -> BoolArray | None:
     """Return a matrix that is True for classes that an action accepts; None unless classes are decided separately."""
     if one.accepts is None:
         return None
-    sets = {action: accepted for other in found for action, accepted in (other.accepts or {}).items()}
+    sets = {action: accepted for other in files for action, accepted in (other.accepts or {}).items()}
     return np.array([[name in sets[action] for name in classes] for action in one.actions])
 
 
 def _p_target(options: Options) -> float:
-    given = options.metrics.p_target
-    return 0.5 if given is None else float(np.atleast_1d(np.asarray(given, np.float64))[0])
+    value = options.metrics.p_target
+    return 0.5 if value is None else float(np.atleast_1d(np.asarray(value, np.float64))[0])
 
 
 def _applications(
     actions: Sequence[str], classes: Sequence[str], kind: str, table: CostTable | None, options: Options
 ) -> dict[str, Application]:
     """Return the applications (costs at a prior) by name."""
-    found = dict[str, Application]()
-    given, prior = options.metrics.operating_points, options.metrics.prior
-    points: list[OperatingPoint] = [as_operating_point(one) for one in given or DEFAULT_POINTS]
+    entries = dict[str, Application]()
+    value, prior = options.metrics.operating_points, options.metrics.prior
+    points: list[OperatingPoint] = [as_operating_point(one) for one in value or DEFAULT_POINTS]
     if kind == "two-class" and tuple(actions) == _TWO:
-        found |= {str(point): Application.of_operating_point(point) for point in points}
+        entries |= {str(point): Application.of_operating_point(point) for point in points}
     elif kind == "classes" and tuple(actions) == tuple(classes):
         even = CostTable(tuple(classes), tuple(classes), error_costs(len(classes)))
-        found["errors"] = even.application("flat" if prior is None else prior)
+        entries["errors"] = even.application("flat" if prior is None else prior)
     if table is not None:
         own = points[0].p_target if kind == "two-class" else "flat" if prior is None else prior
         application = table.application(None if table.prior is not None and prior is None else own)
         shown = ", ".join(f"{name} {p:.4g}" for name, p in zip(table.classes, application.prior.tolist(), strict=True))
-        found[f"{table.name} at {shown}"] = application
-    return found
+        entries[f"{table.name} at {shown}"] = application
+    return entries
 
 
-def _messages(found: Sequence[DecisionFile], source: TrialSource) -> tuple[Message, ...]:
+def _messages(files: Sequence[DecisionFile], source: TrialSource) -> tuple[Message, ...]:
     """Return the messages about the files and the words for actions."""
     noun = kind_called(source.kind_name()).noun
     messages = [
@@ -357,6 +357,6 @@ def _messages(found: Sequence[DecisionFile], source: TrialSource) -> tuple[Messa
             one.name,
             f"decisions of column {one.column!r}: {', '.join(one.actions)}   {counted(len(one.action), noun)}",
         )
-        for one in found
+        for one in files
     ]
     return (*messages, *(one for one in source.messages if one.kind != "read"))

@@ -75,8 +75,8 @@ def evaluate_source(
     FormatError, InputError, OSError
         If reading fails, or a request needs all trials in memory.
     """
-    say, found = progress or (lambda _words: None), list[Any]()
-    by_condition, primaries, said = list[Any](), list[Any](), tuple[Message, ...]()
+    say, result = progress or (lambda _words: None), list[Any]()
+    by_condition, primaries, notes = list[Any](), list[Any](), tuple[Message, ...]()
     worst = list[WorstTrials]()
     kind = kind_called(source.kind_name())
     if source.batch is not None and source.batch.truth is not None:
@@ -89,7 +89,7 @@ def evaluate_source(
         if most:
             sides_of_worst(source)  # raises an error before the passes
         split, planned = _split(kind, units, options)
-        said = () if split is None else split.messages
+        notes = () if split is None else split.messages
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             if whole.incomplete:
@@ -98,21 +98,21 @@ def evaluate_source(
                 split, planned = _split(kind, units, options)
             metrics = kind.on_axis_of([source], options.metrics if each is None else each[at])
             own = replace(options, metrics=metrics)
-            found.append(kind.evaluate_source(units, own, system=at, name=name))
+            result.append(kind.evaluate_source(units, own, system=at, name=name))
             if split is not None:
-                by_condition.append(split.evaluated(found[-1], own, system=at))
+                by_condition.append(split.evaluated(result[-1], own, system=at))
             if planned is not None:
-                primaries.append(planned.primary(found[-1], own, system=at))
+                primaries.append(planned.primary(result[-1], own, system=at))
             if most:
                 worst.append(worst_of(source, engine, at, most))
     report, about = source.report, units.messages
     if source.batch is None:
-        about = _messages_on_batches(source, options, found[0], units, engine.n_passes + n_before)
-        report = report or _report_on_batches(source, options, kind, found)
-    ties = {one.name: one.n_tied for one in found} if kind.has_ties else {}
-    messages = (*messages_with_ties(source, kind, ties, report), *about, *told, *said)
+        about = _messages_on_batches(source, options, result[0], units, engine.n_passes + n_before)
+        report = report or _report_on_batches(source, options, kind, result)
+    ties = {one.name: one.n_tied for one in result} if kind.has_ties else {}
+    messages = (*messages_with_ties(source, kind, ties, report), *about, *told, *notes)
     make = partial(Results, conditions=tuple(by_condition), primaries=tuple(primaries), worst=tuple(worst))
-    return make(tuple(found), report, messages)
+    return make(tuple(result), report, messages)
 
 
 def _units_of(source: TrialSource, engine: Engine, options: Options, kind: AnyKind) -> UnitsOfSource:
@@ -122,11 +122,11 @@ def _units_of(source: TrialSource, engine: Engine, options: Options, kind: AnyKi
     return units_of_source(source, engine, options.how_sure, kind).called_for(options.plan)
 
 
-def _report_on_batches(source: TrialSource, options: Options, kind: AnyKind, found: Sequence[Any]) -> JoinReport:
+def _report_on_batches(source: TrialSource, options: Options, kind: AnyKind, result: Sequence[Any]) -> JoinReport:
     """Return the number of evaluated trials, for sources without a join."""
-    n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weighted counts are no numbers
+    n_trials = source.n_rows if source.has_weights else kind.n_evaluated(result[0])  # weighted counts are no numbers
     chosen = options.reading.where and not options.reading.by_order
-    extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of excluded trials
+    extra = (source.n_rows - n_trials) * len(result) if chosen else 0  # scores of excluded trials
     return JoinReport(n_trials, 0, extra, 0, compared=False)
 
 
@@ -159,12 +159,12 @@ def _split(kind: AnyKind, units: UnitsOfSource, options: Options) -> tuple[Condi
     return split, planned
 
 
-def number_of_worst(asked: object, files: Any) -> int:
+def number_of_worst(request: object, files: Any) -> int:
     """Return the requested number of most misleading trials; 0 by default.
 
     Parameters
     ----------
-    asked : int or None
+    request : int or None
     files : Opened
         The trials.
 
@@ -173,16 +173,16 @@ def number_of_worst(asked: object, files: Any) -> int:
     InputError
         If the number is invalid, or the files contain no trial names.
     """
-    if asked is None or (asked == 0 and not isinstance(asked, bool)):
+    if request is None or (request == 0 and not isinstance(request, bool)):
         return 0
-    if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 0:
-        raise InputError(f"worst: got {asked!r}. It must be a number of trials: a whole number, at least 0.")
+    if isinstance(request, bool) or not isinstance(request, int | np.integer) or request < 0:
+        raise InputError(f"worst: got {request!r}. It must be a number of trials: a whole number, at least 0.")
     if not files.is_at_hand and files.is_summary:
         raise InputError(
             "worst: a summary contains no trial names, which misleading trials need. Name the partitions themselves, "
             "or leave it out."
         )
-    return int(asked)
+    return int(request)
 
 
 def sides_of_worst(source: TrialSource) -> tuple[str, ...]:
@@ -223,9 +223,9 @@ def worst_of(source: TrialSource, engine: Engine, system: int, most: int) -> Wor
     if source.trials is not None:
         return WorstTrials(name, sides, _worst(source.held, system, most, classes, source.trials.names_of))
     look = partial(_worst_in_partition, most, classes, tuple(source.conditions.index(one) for one in sides))
-    wanted = TrialFields((system,), truth=True, weight=source.has_weights, conditions=True)
-    found: tuple[WorstTrial, ...] | None = found_in(source, engine, wanted, look, "looking for misleading trials")
-    return WorstTrials(name, sides, merged_worst(found or (), most, classes if not source.classes else ()))
+    fields = TrialFields((system,), truth=True, weight=source.has_weights, conditions=True)
+    result: tuple[WorstTrial, ...] | None = found_in(source, engine, fields, look, "looking for misleading trials")
+    return WorstTrials(name, sides, merged_worst(result or (), most, classes if not source.classes else ()))
 
 
 def _worst_in_partition(most: int, classes: tuple[str, ...], at: Sequence[int], batch: Batch) -> tuple[WorstTrial, ...]:
@@ -284,7 +284,7 @@ def _chosen_thresholds(
     FormatError, KeyMismatchError
         As in `deciban.workflows.reading.inputs.read_joined`.
     """
-    kind, wanted = kind_called(source.kind_name()), options.metrics
+    kind, expected = kind_called(source.kind_name()), options.metrics
     if not kind.has_thresholds:
         raise InputError(f"threshold_from: the scores are {kind.about}, and have no single threshold. Leave it out.")
     reading = replace(options.reading, where=None, weights_required=False)
@@ -292,13 +292,13 @@ def _chosen_thresholds(
     other = replace(options, reading=reading, scale=scale, kind=kind.name).of_systems(source.renamed)
     others = opened(inputs.paths_of(scores, name="threshold_from"), key, other).as_source(other, progress)
     _require_same(others.systems, source.systems)
-    metrics = MetricOptions(operating_points=wanted.operating_points)
+    metrics = MetricOptions(operating_points=expected.operating_points)
     quick = replace(other, plan=None, metrics=metrics, how_sure=UncertaintyOptions(intervals=False, optimism=False))
     results = evaluate_source(others, quick, progress)
-    said = Message("note", "", "thresholds are chosen on the trials of the following files")
-    given = wanted.at_thresholds or {}
-    each = [replace(wanted, at_thresholds={**given, **_best(one)}) for one in results.systems]
-    return each, (said, *(one for one in results.messages if isinstance(one, Message)))
+    message = Message("note", "", "thresholds are chosen on the trials of the following files")
+    value = expected.at_thresholds or {}
+    each = [replace(expected, at_thresholds={**value, **_best(one)}) for one in results.systems]
+    return each, (message, *(one for one in results.messages if isinstance(one, Message)))
 
 
 def _require_same(names: Sequence[str], evaluated: Sequence[str]) -> None:
@@ -316,10 +316,10 @@ def _require_same(names: Sequence[str], evaluated: Sequence[str]) -> None:
             )
 
 
-def _best(found: Evaluation) -> dict[str, float]:
+def _best(evaluation: Evaluation) -> dict[str, float]:
     """Return the thresholds of the EER and of the minimum cost at each operating point."""
-    return {"EER": found.eer_threshold} | {
-        f"minDCF at {point}": point.min_threshold for point in found.operating_points
+    return {"EER": evaluation.eer_threshold} | {
+        f"minDCF at {point}": point.min_threshold for point in evaluation.operating_points
     }
 
 
@@ -482,12 +482,12 @@ def evaluate_model(
         if options.how_sure.keep or not alone or threshold_from:  # a comparison pairs trials
             raise
         return ModelEvaluation(_each_alone(alone, options, progress))
-    each, told = None, tuple[Message, ...]()
+    each, answer = None, tuple[Message, ...]()
     if threshold_from:
-        each, told = _chosen_thresholds(source, threshold_from, threshold_key, options, progress)
-    found = evaluate_source(source, options, progress, each=each)
-    found = replace(found, messages=(*found.messages, *told))
-    return ModelEvaluation(_with_plan(found, options), renamed=source.renamed)
+        each, answer = _chosen_thresholds(source, threshold_from, threshold_key, options, progress)
+    evaluation = evaluate_source(source, options, progress, each=each)
+    evaluation = replace(evaluation, messages=(*evaluation.messages, *answer))
+    return ModelEvaluation(_with_plan(evaluation, options), renamed=source.renamed)
 
 
 def _modelled(
@@ -519,8 +519,8 @@ def _modelled(
     words = f"{name}: {kind.output} of the model ({model.kind}) for the scores of all systems"
     if not model.is_fusion:
         words = f"{name}: scores replaced by {kind.output} of the model ({model.kind})"
-    told = [*scored.messages, *notes, *combination_messages(model, measured), Message("note", "", words)]
-    before = evaluate_source(counting(source), options, progress, units=units, told=told)
+    items = [*scored.messages, *notes, *combination_messages(model, measured), Message("note", "", words)]
+    before = evaluate_source(counting(source), options, progress, units=units, told=items)
     after = evaluate_source(result, options, progress, units=units)
     first = before.systems[0]
     is_counted = scored.seen is None and not source.has_weights and hasattr(first, "n_tar")
@@ -545,9 +545,9 @@ def _with_plan(results: Results[Any], options: Options) -> Results[Any]:
     return with_primary_numbers(results, options.plan)
 
 
-def _besides(found: Results[Any]) -> dict[str, Any]:
+def _besides(results: Results[Any]) -> dict[str, Any]:
     """Return the parts of results besides evaluations."""
-    return {"conditions": found.conditions, "primaries": found.primaries, "worst": found.worst}
+    return {"conditions": results.conditions, "primaries": results.primaries, "worst": results.worst}
 
 
 _MANY_CLASSES = 1000
@@ -581,8 +581,8 @@ def _each_alone(files: Sequence[inputs.ScoreFiles], options: Options, progress: 
     """Evaluate systems with two files each and different trials, without pairing."""
     without = replace(options.how_sure, keep=False)  # rows of different systems must not be paired
     own = replace(options, reading=replace(options.reading, names=None), how_sure=without)
-    found = [evaluate_source(one.as_source(own, progress), own, progress) for one in files]
-    single = [one for part in found for one in part.systems]
+    items = [evaluate_source(one.as_source(own, progress), own, progress) for one in files]
+    single = [one for part in items for one in part.systems]
     names = names_apart([one.name for one in single], ())
     systems, _ = renamed(
         [replace(one, name=name) for one, name in zip(single, names, strict=True)], options.reading.names
@@ -590,10 +590,10 @@ def _each_alone(files: Sequence[inputs.ScoreFiles], options: Options, progress: 
     return Results(
         tuple(systems),
         None,
-        (*dict.fromkeys(message for part in found for message in part.messages), Message("note", "", _UNPAIRED)),
-        conditions=tuple(one for part in found for one in part.conditions),
-        primaries=tuple(one for part in found for one in part.primaries),
-        worst=tuple(one for part in found for one in part.worst),
+        (*dict.fromkeys(message for part in items for message in part.messages), Message("note", "", _UNPAIRED)),
+        conditions=tuple(one for part in items for one in part.conditions),
+        primaries=tuple(one for part in items for one in part.primaries),
+        worst=tuple(one for part in items for one in part.worst),
     )
 
 

@@ -39,14 +39,7 @@ from deciban.evaluation.uncertainty import MetricKey, Resampling, Uncertainty
 from deciban.io.recognition import memory_of
 from deciban.memory import CLASSIFIER, Cost, memory_error, require_room, rows_that_fit
 from deciban.models.sources import SourceClasses
-from deciban.multiclass.recalibration import (
-    Best,
-    CalibratedTrials,
-    CalibrationLimits,
-    ClassCalibration,
-    given_up,
-    no_worse,
-)
+from deciban.multiclass import recalibration
 from deciban.multiclass.tables import ScoredClasses, mixed
 from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialSource, ordered
 from deciban.types import AnyArray, FloatArray, not_none
@@ -55,7 +48,7 @@ from deciban.workflows.options import Options
 
 def calibration_of_source(
     summary: ClassSummary, source: TrialSource, engine: Engine, *, system: int, memory: int | None = None
-) -> ClassCalibration:
+) -> recalibration.ClassCalibration:
     """Train the maps for the calibration analysis of one system of a source.
 
     Parameters
@@ -83,28 +76,32 @@ def calibration_of_source(
     total, every = mixed(summary.flat_surprise, data.prior), np.arange(data.n_classes)
     is_wrong = summary.checks.n_wrong > 0  # training is impossible, and the first look at trials would refuse them
     is_finite = not is_wrong and not data.counted.first.has_infinite
-    given = CalibratedTrials(data.counted, is_finite=is_finite)
-    limits = CalibrationLimits(given, every, data.n_classes, total, is_wrong=is_wrong)
+    value = recalibration.CalibratedTrials(data.counted, is_finite=is_finite)
+    limits = recalibration.CalibrationLimits(value, every, data.n_classes, total, is_wrong=is_wrong)
     forms = [(True, True), (True, False), (False, True)]
     both, scaled, shifted = (_least(data, limits, scale=scale, offset=offset) for scale, offset in forms)
-    return ClassCalibration.of(total, both, scaled, shifted, data.prior)
+    return recalibration.ClassCalibration.of(total, both, scaled, shifted, data.prior)
 
 
-def _least(data: SourceClasses, limits: CalibrationLimits, *, scale: bool, offset: bool) -> Best:
+def _least(
+    data: SourceClasses, limits: recalibration.CalibrationLimits, *, scale: bool, offset: bool
+) -> recalibration.Best:
     """Return the result of `CalibrationLimits.least`.
 
     This first tries to train, because most maps have an optimum; only otherwise it looks for limits.
     """
     if limits.total == 0.0 or limits.is_wrong:
         return limits.least(scale=scale, offset=offset)
-    without = given_up(limits.total, data.prior, scale=scale)
+    without = recalibration.given_up(limits.total, data.prior, scale=scale)
     try:
         fit = train_counted(limits.given.counted, limits.given.survey, scale=scale, offset=offset)
     except InputError:
         return limits.least(scale=scale, offset=offset)
     if scale and fit.weights[0] <= 0.0:  # inverted scores: the best non-negative scale is 0
         return limits.least(scale=scale, offset=offset) if data.counted.first.has_infinite else without
-    return no_worse(Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without)
+    return recalibration.no_worse(
+        recalibration.Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without
+    )
 
 
 def evaluate_class_batches(
@@ -162,12 +159,12 @@ def evaluate_class_batches(
         sums = not_none(sums, "sums")
         calibration = calibration_of_source(sums.summary, source, engine, system=system, memory=memory)
         summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
-        found = class_evaluation_of(summary, name=name)
+        result = class_evaluation_of(summary, name=name)
         if who is None or sums.units is None:
-            return found, summary.checks
+            return result, summary.checks
         resampling = Resampling(None, how_sure.level, bootstrap=how_sure.bootstrap, seed=how_sure.seed)
         influences = BatchedInfluences(source, engine, memory, system, who, resampling)
-        return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
+        return replace(result, uncertainty=influences.uncertainty(sums.units, summary, result)), summary.checks
 
     who = UnitsAndStrata(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
     if metrics.groups is None:
@@ -179,11 +176,11 @@ def evaluate_class_batches(
     problem = GroupedProblem.of(metrics, metrics.groups, source.classes, totals)
     home = problem.grouping.home
     who = None if who is None else replace(who, home=home[home >= 0])
-    found, checks = evaluated(grouped(source, problem), problem.metrics, who)
-    counted = found.confusion
+    result, checks = evaluated(grouped(source, problem), problem.metrics, who)
+    counted = result.confusion
     if problem.has_weights or source.has_weights:
         counted = confusion_in(source, engine, problem, system=system)
-    return problem.finished(found, checks, counted)
+    return problem.finished(result, checks, counted)
 
 
 def _require_weight(metrics: ClassMetrics, classes: tuple[str, ...], totals: ClassTotals) -> None:
@@ -271,12 +268,12 @@ class BlockTally(SourcePass, Generic[T]):
 
     def __add__(self, other: Self) -> Self:
         """See `SourcePass.__add__`."""
-        found = self.empty()
+        values = self.empty()
         for one in (self, other):
             if one._total is not None:
-                total = found.total
+                total = values.total
                 total += one._total
-        return found
+        return values
 
 
 class _Sums:
@@ -348,7 +345,9 @@ class BatchedInfluences:
     who: UnitsAndStrata
     resampling: Resampling
 
-    def uncertainty(self, sums: ProblemUnitSums, summary: ClassSummary, found: ClassEvaluation) -> Uncertainty | None:
+    def uncertainty(
+        self, sums: ProblemUnitSums, summary: ClassSummary, evaluation: ClassEvaluation
+    ) -> Uncertainty | None:
         """Return the uncertainty of an evaluation; None if no class has two units.
 
         Parameters
@@ -356,7 +355,7 @@ class BatchedInfluences:
         sums : ProblemUnitSums
         summary : ClassSummary
             Summary of all trials, with detectors from sorted scores.
-        found : ClassEvaluation
+        evaluation : ClassEvaluation
             Evaluation of this summary.
         """
         design = UnitDesign(self.who.home, len(summary.classes), sums.weights)
@@ -366,7 +365,7 @@ class BatchedInfluences:
             raise TypeError("summary: trials in memory, but this one must have counted problems")
         pairs, units = summary.problems.pairs(), self.who.units
         pavs = {} if pairs is None else {name: one.pav for name, one in pairs.scores.items()}
-        metric_groups = MetricGroups.of(summary, found, design, units, summary.problems.detectors, pavs)
+        metric_groups = MetricGroups.of(summary, evaluation, design, units, summary.problems.detectors, pavs)
         gathered = CollectedMetrics(design, metric_groups.kept(len(units.keys), self.resampling.keep))
         metrics, centres = self._looked_up(metric_groups, sums)
         sizes = {name: self._size(name, len(centre), metric_groups) for name, centre in centres.items()}
@@ -389,7 +388,7 @@ class BatchedInfluences:
             metric_groups.bands.rates,
             partial(bootstrap_of, self.memory, partial(self._drawn, metric_groups)),
         )
-        return gathered.uncertainty(units, summary, found, rates, self.resampling, replicates)
+        return gathered.uncertainty(units, summary, evaluation, rates, self.resampling, replicates)
 
     def _looked_up(
         self, metric_groups: MetricGroups, sums: ProblemUnitSums
@@ -428,6 +427,6 @@ class BatchedInfluences:
         self, words: str, start: Callable[[], T], add: SortedSummation[T], *, units: bool, n_bytes: int, **most: int
     ) -> T:
         """Return the total of one pass."""
-        given = SystemScores.of(self.source, self.system, **most)
-        work: BlockTally[T] = BlockTally(given, words, start, add, units=units, n_bytes=n_bytes)
+        scores = SystemScores.of(self.source, self.system, **most)
+        work: BlockTally[T] = BlockTally(scores, words, start, add, units=units, n_bytes=n_bytes)
         return self.engine.run(work, self.source.partitions).total

@@ -83,12 +83,12 @@ class SplitByColumns:
     def of(self, batch: Batch, name: str) -> tuple[list[Values], IntArray]:
         """See `SplitRows.of`."""
         condition: IntArray = np.zeros(len(not_none(batch.conditions, "conditions")[0][0]), np.int64)
-        found: list[Values] = [()]
+        result: list[Values] = [()]
         for at in range(len(self.columns)):
             values, codes = self._of_column(batch, name, at)
-            used, condition = _used(condition * len(values) + codes, len(found) * len(values))
-            found = [(*found[one // len(values)], values[one % len(values)]) for one in used.tolist()]
-        return found, condition
+            used, condition = _used(condition * len(values) + codes, len(result) * len(values))
+            result = [(*result[one // len(values)], values[one % len(values)]) for one in used.tolist()]
+        return result, condition
 
     def _of_column(self, batch: Batch, name: str, at: int) -> tuple[list[str | None], IntArray]:
         """Return the values of a column, and the index of the value of every trial."""
@@ -102,13 +102,13 @@ class SplitByColumns:
         def where(value: int) -> str:
             return name if batch.trials is None else batch.trials.origin.where(int(np.argmax(place == value)))
 
-        found, own = splitting.coded_values(values, self.columns[at], self.argument, where, often)
-        return found, own[place]
+        result, own = splitting.coded_values(values, self.columns[at], self.argument, where, often)
+        return result, own[place]
 
-    def require_few(self, found: Sequence[Values]) -> None:
+    def require_few(self, values: Sequence[Values]) -> None:
         """See `SplitRows.require_few`."""
-        if len(found) > splitting.MOST:
-            _crossed(self, found)
+        if len(values) > splitting.MOST:
+            _crossed(self, values)
 
 
 def _used(codes: IntArray, n: int) -> tuple[IntArray, IntArray]:
@@ -119,9 +119,9 @@ def _used(codes: IntArray, n: int) -> tuple[IntArray, IntArray]:
     return used, place[codes]
 
 
-def _crossed(split: SplitByColumns, found: Sequence[Values]) -> tuple[Values, ...]:
+def _crossed(split: SplitByColumns, result: Sequence[Values]) -> tuple[Values, ...]:
     """Return all conditions: every combination of the values that were found."""
-    each = [splitting.values_in_order(one, (values[at] for values in found)) for at, one in enumerate(split.columns)]
+    each = [splitting.values_in_order(one, (values[at] for values in result)) for at, one in enumerate(split.columns)]
     return splitting.crossed(split.columns, each, split.argument)
 
 
@@ -177,8 +177,8 @@ class ConditionSplit:
         of_cells: CountArray,
     ) -> ConditionSplit:
         """Return the conditions from combinations; ``of_cells`` are the counts of each combination by class."""
-        found = splitting.with_what_counts_everywhere(columns, combinations, split.argument)
-        values, cells = tuple(one for one, _ in found), tuple(own for _, own in found)
+        result = splitting.with_what_counts_everywhere(columns, combinations, split.argument)
+        values, cells = tuple(one for one, _ in result), tuple(own for _, own in result)
         totals = np.array([of_cells[list(own)].sum(axis=0) for own in cells], of_cells.dtype)
         return cls(split, columns, combinations, facts, values, cells, totals.reshape(-1, of_cells.shape[1]))
 
@@ -360,15 +360,15 @@ class Conditions:
             column whose conditions must get equal weights.
         """
         splits, source = dict[Any, SplitByColumns](), units.source
-        for asked, each in (("by", split.partitions), ("equalize", split.equalized)):
+        for request, each in (("by", split.partitions), ("equalize", split.equalized)):
             for columns in each:
-                splits[columns] = splits.get(columns) or SplitByColumns.in_source(source, columns, argument or asked)
+                splits[columns] = splits.get(columns) or SplitByColumns.in_source(source, columns, argument or request)
         classes = kind.classes_by_truth(source.classes)
         n_classes = len(classes)
-        found = look_at_conditions(source, units.engine, [*splits.values()], n_classes)
+        result = look_at_conditions(source, units.engine, [*splits.values()], n_classes)
         known = {
             columns: ConditionSplit.of(one, facts, n_classes)
-            for (columns, one), facts in zip(splits.items(), found, strict=True)
+            for (columns, one), facts in zip(splits.items(), result, strict=True)
         }
         for columns in split.equalized:
             known[columns].require_values(source)
@@ -381,11 +381,11 @@ class Conditions:
     def messages(self) -> tuple[Message, ...]:
         """Messages about the number of conditions."""
         known = dict.fromkeys((*self.partitions, *self.equalized))
-        found = [message_of(one) for one in known]
+        items = [message_of(one) for one in known]
         if self.equalized and self._are_trials and not self.units.source.classes:
             words = "no intervals if every trial is a unit and the data are larger than memory"
-            found.append(Message(WARNING, "", f"equalize: {words}"))
-        return tuple(found)
+            items.append(Message(WARNING, "", f"equalize: {words}"))
+        return tuple(items)
 
     @property
     def _are_trials(self) -> bool:
@@ -408,17 +408,17 @@ class Conditions:
 
     def equal(self, part: ConditionSplit, options: Options, *, system: int) -> Equalized:
         """Evaluate a system with equal weights of all conditions of a partition."""
-        asked = replace(options, metrics=replace(options.metrics, subsets=None))  # subsets allow no weights
+        request = replace(options, metrics=replace(options.metrics, subsets=None))  # subsets allow no weights
         name = f"equalized over {part.title}"
-        found = self.weighted(part, equalizing_factors(part.totals), asked, system=system, name=name)
-        made = Equalized(part.title, part.names, tuple(self._conditions(part)), found)
-        return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))
+        result = self.weighted(part, equalizing_factors(part.totals), request, system=system, name=name)
+        output = Equalized(part.title, part.names, tuple(self._conditions(part)), result)
+        return replace(output, found=replace(result, notes=(*result.notes, f"Equalized: {output.rule}.")))
 
     def weighted(self, part: ConditionSplit, factors: FloatArray, options: Options, *, system: int, name: str) -> Any:
         """Evaluate a system with trials weighted by condition; the bootstrap keeps these weights."""
-        found = self._in_order(part, system)
+        result = self._in_order(part, system)
         by_class = self.units.source.batch is None and bool(self.units.source.classes)
-        weigh = partial(weighted_by_condition, self.units.source) if found is None else found.weighted
+        weigh = partial(weighted_by_condition, self.units.source) if result is None else result.weighted
         source, home = part.weighted(weigh, factors, is_classes=by_class)
         units = replace(self.units, source=source)
         if by_class:
@@ -427,7 +427,7 @@ class Conditions:
             units = replace(units, units=None, singles=None)  # nothing is counted by unit
         else:
             units = replace(units, n_conditions=len(factors))  # trials in memory contain their strata
-        at = system if found is None else 0
+        at = system if result is None else 0
         return self.kind.evaluate_source(units, options, system=at, name=name)
 
     def _in_order(self, part: ConditionSplit, system: int) -> SortedSource | None:
@@ -438,10 +438,10 @@ class Conditions:
         if part not in self.in_order or self.in_order[part][0] != system:
             self.in_order.pop(part, None)  # first remove the old folder
             named, has = self.units.by_name is not None, self.units.source.has_units or self.units.source.are_units
-            wanted = TrialFields(units=self.units.units is not None and has and not named, names=named)
+            fields = TrialFields(units=self.units.units is not None and has and not named, names=named)
             self.in_order[part] = (
                 system,
-                sorted_by_condition(self.units.source, self.units.engine, part.split, system, wanted),
+                sorted_by_condition(self.units.source, self.units.engine, part.split, system, fields),
             )
         return self.in_order[part][1]
 
@@ -453,29 +453,29 @@ class Conditions:
         ]
 
     def _by(self, part: ConditionSplit, options: Options, system: int) -> ByConditions:
-        found = [
+        items = [
             one if one.lacking else replace(one, found=self._of_condition(part, values, options, system, one.name))
             for one, values in zip(self._conditions(part), part.values, strict=True)
         ]
         totals = np.array([one.totals for one in part.facts.values()]).sum(axis=0).tolist()
         trials = {name: totals[at] for name, at in self.kind.classes_by_truth(self.units.source.classes)}
-        made = ByConditions(part.title, part.names, tuple(found), trials=trials)
+        conditions = ByConditions(part.title, part.names, tuple(items), trials=trials)
         if self.units.units is None:
             why = "units are unknown" if options.how_sure.intervals else "intervals were switched off"
-            return replace(made, no_differences=why)
-        differences, why = differences_between(made.evaluated, options.how_sure.level)
-        return replace(made, differences=differences, no_differences=why)
+            return replace(conditions, no_differences=why)
+        differences, why = differences_between(conditions.evaluated, options.how_sure.level)
+        return replace(conditions, differences=differences, no_differences=why)
 
     def _of_condition(self, part: ConditionSplit, values: Values, options: Options, system: int, name: str) -> Any:
         """Evaluate the trials of one condition."""
-        found, at = self._in_order(part, system), (part, values)
+        result, at = self._in_order(part, system), (part, values)
         if self.units.source.batch is not None:
             source = self._taken(self.units.source.batch, part, values)
-        elif found is None:
+        elif result is None:
             cells = part.occurring(values)
             source = of_condition(self.units.source, part.split, cells, reduce(add, [part.facts[one] for one in cells]))
         else:
-            source, system = found.of_condition(part.occurring(values)), 0
+            source, system = result.of_condition(part.occurring(values)), 0
         if at not in self.of_cells:
             self.of_cells[at] = replace(self._units_of(source), source=self.units.source)
         units = replace(self.of_cells[at], source=source)

@@ -78,12 +78,12 @@ class ProtocolTrials:
             conditions = Conditions.of(split, kind, units, argument="preset")
         return cls(plan, kind, units, conditions, lacking)
 
-    def primary(self, found: OneSystem, options: Options, *, system: int) -> Primary:
+    def primary(self, evaluation: OneSystem, options: Options, *, system: int) -> Primary:
         """Return the primary metric of a system.
 
         Parameters
         ----------
-        found : Evaluation or ClassEvaluation
+        evaluation : Evaluation or ClassEvaluation
             Evaluation of all trials, at all operating points of the protocol and possibly others.
         options : Options
         system : int
@@ -92,24 +92,26 @@ class ProtocolTrials:
         plan, own, trials = self.plan, replace(options, metrics=plan_metrics(self.plan)), self.units.source
         if plan.primary in OF_SCORES:
             parts = PartsOfScores(plan, self.kind, trials.batch, trials.classes, system)
-            return parts.of_clusters(found) if plan.primary == "cluster_c_avg" else parts.of_pairs(found)
+            return parts.of_clusters(evaluation) if plan.primary == "cluster_c_avg" else parts.of_pairs(evaluation)
         if self.lacking:
-            return primary_of(plan, found, departs=lacking_columns(self.lacking))
+            return primary_of(plan, evaluation, departs=lacking_columns(self.lacking))
         if self.conditions is not None and plan.equalize:
             (part,) = self.conditions.equalized
-            made = self.conditions.equal(part, own, system=system)
-            return primary_of(plan, replace(made.found, name=found.name), how=made.rule)
+            result = self.conditions.equal(part, own, system=system)
+            return primary_of(plan, replace(result.found, name=evaluation.name), how=result.rule)
         if self.conditions is not None:
             (part,) = self.conditions.partitions
             names = [values[0] for values in part.values]
             factors = sharing_factors(part.totals, shares_of(plan, names, part.totals))
             source, _ = part.weighted(partial(weighted_by_condition, trials), factors, is_classes=False)
             how = f"non-targets weighted by {plan.share_column}, in the shares of the protocol"
-            return primary_of(plan, self._evaluated(source, own, found.name, system), how=how)
-        first = primary_of(plan, found)
+            return primary_of(plan, self._evaluated(source, own, evaluation.name, system), how=how)
+        first = primary_of(plan, evaluation)
         if first.metric.interval is not None or self.units.units is None:
             return first
-        return primary_of(plan, self._evaluated(trials, own, found.name, system))  # only its points, with intervals
+        return primary_of(
+            plan, self._evaluated(trials, own, evaluation.name, system)
+        )  # only its points, with intervals
 
     def _evaluated(self, source: TrialSource, options: Options, name: str, system: int) -> Any:
         return self.kind.evaluate_source(replace(self.units, source=source), options, system=system, name=name)
@@ -136,7 +138,7 @@ class PartsOfScores:
     classes: tuple[str, ...]
     system: int
 
-    def of_clusters(self, found: OneSystem) -> Primary:
+    def of_clusters(self, evaluation: OneSystem) -> Primary:
         """Return the mean C_avg over clusters, each with only its own segments and log-likelihoods.
 
         Raises
@@ -163,7 +165,7 @@ class PartsOfScores:
             self._refuse_strange(strange, parts)
         value, minimum = (PresetMetric(math.fsum(some) / len(some)) for some in (list(parts.values()), least))
         departs = self._partial(parts)
-        return Primary(self.plan, found.name, value, minimum, "each cluster separately", departs, parts)
+        return Primary(self.plan, evaluation.name, value, minimum, "each cluster separately", departs, parts)
 
     def _partial(self, parts: dict[str, float]) -> str:
         absent = [name for name in self.plan.clusters if name not in parts]
@@ -189,7 +191,7 @@ class PartsOfScores:
         trials = self.batch.scores[self.system][rows[:, None], columns], own, None if weight is None else weight[rows]
         return self.kind.evaluate(trials, plan_metrics(self.plan), classes, name=name)
 
-    def of_pairs(self, found: OneSystem) -> Primary:
+    def of_pairs(self, evaluation: OneSystem) -> Primary:
         """Return the mean cost of pairs of classes at prior 0.5, over the pairs with the highest minimum cost."""
         costs = list[tuple[float, float, str]]()
         for i, j in itertools.combinations(range(len(self.classes)), 2):
@@ -204,10 +206,10 @@ class PartsOfScores:
             costs.append((of_pair[0], of_pair[1], name))
         worst = sorted(costs, key=lambda one: (-one[0], -one[1], one[2]))[: self.plan.worst_pairs]
         least, actual = (math.fsum(each) / len(worst) for each in list(zip(*worst, strict=True))[:2])
-        asked = self.plan.worst_pairs or len(worst)
-        departs = f"{len(worst)} pairs, but the protocol needs {asked}" if len(worst) < asked else ""
+        request = self.plan.worst_pairs or len(worst)
+        departs = f"{len(worst)} pairs, but the protocol needs {request}" if len(worst) < request else ""
         parts = {name: cost for _, cost, name in worst}
-        return Primary(self.plan, found.name, PresetMetric(actual), PresetMetric(least), "", departs, parts)
+        return Primary(self.plan, evaluation.name, PresetMetric(actual), PresetMetric(least), "", departs, parts)
 
 
 def shares_of(plan: Preset, names: Sequence[str | None], totals: CountArray) -> FloatArray:

@@ -99,8 +99,8 @@ def unit_in_words(reading: Reading, units: Sequence[str]) -> str:
         return "log-posteriors"
     if reading.detection_llr:
         return "detection-llr"
-    found = [UNDECLARED if one == "nats" else one for one in units or (reading.unit or "nats",)]
-    return found[0] if len(set(found)) == 1 else ",".join(found)
+    items = [UNDECLARED if one == "nats" else one for one in units or (reading.unit or "nats",)]
+    return items[0] if len(set(items)) == 1 else ",".join(items)
 
 
 def units_of(systems: Iterable[Any]) -> list[str]:
@@ -116,10 +116,10 @@ def read_as(scores: AnyScores) -> str:
 
 def record(reading: Reading, units: Sequence[str], prior: str | None) -> dict[str, Any]:
     """Return the units of training scores and the prior of probabilities for the record of training."""
-    found: dict[str, Any] = {UNIT: unit_in_words(reading, units)}
+    entries: dict[str, Any] = {UNIT: unit_in_words(reading, units)}
     if reading.negate:
-        found[NEGATE] = True
-    return found if prior is None else found | {PROBABILITIES: prior}
+        entries[NEGATE] = True
+    return entries if prior is None else entries | {PROBABILITIES: prior}
 
 
 def require_same_unit(model: ScoreModel, reading: Reading, units: Sequence[str]) -> None:
@@ -138,26 +138,26 @@ def require_same_unit(model: ScoreModel, reading: Reading, units: Sequence[str])
     InputError
     """
     trained = None if model.training_ is None else model.training_.results.get(UNIT)
-    given = unit_in_words(reading, units)
-    if not isinstance(trained, str) or trained == given:
+    value = unit_in_words(reading, units)
+    if not isinstance(trained, str) or trained == value:
         return
-    own, others = (" and ".join(map(_in_words, names.split(","))) for names in (trained, given))
-    if trained in _FLAGS and given == UNDECLARED:
+    own, others = (" and ".join(map(_in_words, names.split(","))) for names in (trained, value))
+    if trained in _FLAGS and value == UNDECLARED:
         way = f"Add {option(**{_FLAGS[trained]: True})} if these scores have the same type"
-    elif given in _FLAGS and trained == UNDECLARED:
-        way = f"Leave {option(_FLAGS[given])} out if these scores have the type of the training scores"
+    elif value in _FLAGS and trained == UNDECLARED:
+        way = f"Leave {option(_FLAGS[value])} out if these scores have the type of the training scores"
     else:
         way = "Declare the type of the training scores"
     raise InputError(f"The model was trained on {own}, but these are {others}. {way}, or train another model.")
 
 
-def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) -> None:
+def require_same(model: ScoreModel, value: str | None, *, negate: bool = False) -> None:
     """Refuse to apply a model to probabilities or negated scores if the training scores were not, or the reverse.
 
     Parameters
     ----------
     model : ScoreModel
-    given : str or None
+    value : str or None
         Prior of these scores, in the form of the record of training.
     negate : bool
         Whether these scores are negated.
@@ -177,7 +177,7 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
             "negate: the model was trained on scores that were not negated. Leave it out, or train with it."
         )
     trained = None if model.training_ is None else model.training_.results.get(PROBABILITIES)
-    if trained == given:
+    if trained == value:
         return
     if trained is None:
         raise InputError(
@@ -185,7 +185,7 @@ def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) 
             "it out, or train with it."
         )
     way = either("probabilities=...", f"--probabilities {trained}")
-    now = "these scores are not declared as such" if given is None else f"these have the prior {given}"
+    now = "these scores are not declared as such" if value is None else f"these have the prior {value}"
     raise InputError(
         f"probabilities: the model was trained on probabilities with the prior {trained}, and {now}. Apply it to "
         f"scores like the training scores: name their prior ({way}), or train another model."
@@ -223,13 +223,13 @@ def prior_of_classes(reading: Reading) -> Prior:
     ------
     InputError
     """
-    given: Any = reading.probabilities
-    if isinstance(given, Real):
+    value: Any = reading.probabilities
+    if isinstance(value, Real):
         raise InputError(
-            f"probabilities: got {given!r}, but multiclass scores need the prior of each class: 'flat', "
+            f"probabilities: got {value!r}, but multiclass scores need the prior of each class: 'flat', "
             "[0.2, 0.3, 0.5] in the order of the classes, or a mapping by name."
         )
-    prior: Prior = given
+    prior: Prior = value
     return prior
 
 
@@ -261,8 +261,8 @@ def application_messages(names: Sequence[str], looks: Sequence[ScoreStatistics])
     """Return the messages about scores to which a model is applied, by the names of their files."""
     pairs = list(zip(names, looks, strict=False))
     files = dict.fromkeys(name for name, one in pairs if one.like == "probabilities")
-    found = [Message(WARNING, ", ".join(files), _APPLIED.format(way=option(probabilities="PRIOR")))] if files else []
-    return found + list(dict.fromkeys(ratio_messages(pairs)))
+    result = [Message(WARNING, ", ".join(files), _APPLIED.format(way=option(probabilities="PRIOR")))] if files else []
+    return result + list(dict.fromkeys(ratio_messages(pairs)))
 
 
 def messages_on_declared_ratios(systems: Iterable[Scores], *, negated: bool) -> list[Message]:
@@ -274,7 +274,7 @@ def messages_on_declared_ratios(systems: Iterable[Scores], *, negated: bool) -> 
     negated : bool
         Whether the signs of the logarithms were changed after reading.
     """
-    found = []
+    messages = []
     for one in systems:
         if one.unit != "lr" or not len(one.score):
             continue
@@ -282,8 +282,8 @@ def messages_on_declared_ratios(systems: Iterable[Scores], *, negated: bool) -> 
         low, high = float(np.exp(min(logarithms.min(), 1.0))), float(np.exp(min(logarithms.max(), 1.0)))
         if like_probabilities(low, high, len(one.score)):
             words = _NO_RATIOS.format(way=option(probabilities="PRIOR"), lr=option("lr"))
-            found.append(Message(WARNING, one.name, words))
-    return found
+            messages.append(Message(WARNING, one.name, words))
+    return messages
 
 
 def decision_messages(name: str, looks: ScoreStatistics) -> list[Message]:
@@ -389,15 +389,15 @@ class Kind(ABC, Generic[S, K, A]):
         FormatError, OSError
         """
         say(f"reading {display_name(file.path)}")
-        found, unit = (
+        result, unit = (
             self.read_classes(file, reading, need),
             reading.unit if self.units_of_files and need is None else None,
         )
-        if found is None and file.sides is not None:
-            found = read_two_files(file, unit=unit)
-        elif found is None:
-            found = read_input(file, need=need or self.need, unit=unit)
-        return replace(found, contents=self.labelled(found.contents, reading))
+        if result is None and file.sides is not None:
+            result = read_two_files(file, unit=unit)
+        elif result is None:
+            result = read_input(file, need=need or self.need, unit=unit)
+        return replace(result, contents=self.labelled(result.contents, reading))
 
     def read_classes(self, file: Recognized, reading: Reading, need: ContentKind | None) -> Input | None:
         """Return the input if its columns or labels are two named classes; otherwise None."""
@@ -474,7 +474,7 @@ class Kind(ABC, Generic[S, K, A]):
         """Evaluate scores of labelled trials, from a system or a model."""
 
     @abstractmethod
-    def n_evaluated(self, found: Any) -> int:
+    def n_evaluated(self, result: Any) -> int:
         """Return the number of trials of an evaluation; all must have weight 1."""
 
     def evaluate_source(self, units: CountedUnits, options: Options, *, system: int, name: str) -> Any:
@@ -531,16 +531,16 @@ class Kind(ABC, Generic[S, K, A]):
         return classes, []
 
     @abstractmethod
-    def written(self, found: Input, scores: S, target: PathLike, to: str | None, form: Form) -> list[Message]:
+    def written(self, file: Input, scores: S, target: PathLike, to: str | None, form: Form) -> list[Message]:
         """Write an input again with new scores."""
 
     @abstractmethod
     def rescored(self, contents: Contents, scores: S, form: Form) -> tuple[Contents, list[Message]]:
         """Return contents with new scores, as for a table with named columns; see `written`."""
 
-    def with_trials(self, found: Input, trials: Trials) -> Input:
+    def with_trials(self, file: Input, trials: Trials) -> Input:
         """Return an input with some of its trials, unless the writer selects them."""
-        return found
+        return file
 
     def in_class_order(self, systems: list[S], order: Sequence[str]) -> list[S]:
         """Return scores with the classes in the given order, if the classes are the same."""
@@ -598,19 +598,19 @@ class Kind(ABC, Generic[S, K, A]):
         self.refuse_metrics(metrics)
         return self.metrics(**metrics.given())
 
-    def _refuse(self, given: Sequence[str]) -> None:
-        refuse(given, f"for {self.other} scores, but the scores are {self.about}. Leave it out.")
+    def _refuse(self, names: Sequence[str]) -> None:
+        refuse(names, f"for {self.other} scores, but the scores are {self.about}. Leave it out.")
 
     def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:
         """Refuse classes without trials."""
 
     def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str], units: Units = ()) -> None:
         """Refuse a model for scores in other units than in training; ``units`` are the units of systems in files."""
-        given = None
+        value = None
         if reading.probabilities is not None:
             order = getattr(model, "classes_", None) or classes
-            given = self.prior_of_probabilities(reading, classes, order)
-        require_same(model, given, negate=reading.negate)
+            value = self.prior_of_probabilities(reading, classes, order)
+        require_same(model, value, negate=reading.negate)
         require_same_unit(model, reading, units)
 
     def record(self, reading: Reading, classes: Sequence[str], units: Units = ()) -> dict[str, Any]:

@@ -28,16 +28,8 @@ from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
 from deciban.types import AnyArray, BoolArray, IntArray, not_none
-from deciban.workflows.kinds.base import (
-    CountedUnits,
-    Form,
-    Kind,
-    PartlyScoredTrials,
-    Units,
-    in_nats,
-    of_trials,
-    prior_of_classes,
-)
+from deciban.workflows.kinds import base
+from deciban.workflows.kinds.base import in_nats
 from deciban.workflows.options import MetricOptions, Options, Reading
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
@@ -71,9 +63,9 @@ def with_names(scores: ClassScores, classes: Sequence[str] | None) -> ClassScore
     InputError
         If the file does not have these classes, or has another number of numbered classes.
     """
-    given: object = classes
-    if given is not None and (isinstance(given, str) or not isinstance(given, Iterable)):
-        raise InputError(f"classes: got {given!r}. Expected names in order: ['eng', 'fra'].")
+    value: object = classes
+    if value is not None and (isinstance(value, str) or not isinstance(value, Iterable)):
+        raise InputError(f"classes: got {value!r}. Expected names in order: ['eng', 'fra'].")
     if classes is None or tuple(classes) == scores.classes:
         return scores
     if not are_numbers(scores.classes) or set(classes) <= set(scores.classes):
@@ -163,7 +155,7 @@ def refuse_some_detectors(scores: ClassScores, named: ClassScores) -> None:
     )
 
 
-class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
+class Multiclass(base.Kind[ClassScores, ClassKey, AlignedClasses]):
     """Scores of segments of several classes; a system has a log-likelihood of each class for each segment."""
 
     name = "classes"
@@ -204,14 +196,14 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """
         ordered = self.in_class_order(list(systems), systems[0].classes)
         if reading.probabilities is not None:
-            return [logs_of_probabilities(one, prior_of_classes(reading)) for one in ordered]
+            return [logs_of_probabilities(one, base.prior_of_classes(reading)) for one in ordered]
         if reading.lr:
             return [logliks_of_likelihoods(one) for one in ordered]
         return [replace(one, score=in_nats(one.score, one.classes, reading)) for one in ordered]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """Return the prior of the classes by name."""
-        return named_prior(prior_of_classes(reading), classes, order) or "flat"
+        return named_prior(base.prior_of_classes(reading), classes, order) or "flat"
 
     def in_class_order(self, systems: list[ClassScores], order: Sequence[str]) -> list[ClassScores]:
         """Return scores with the classes in another order; scores with other classes do not change."""
@@ -259,8 +251,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     ) -> Sequence[AlignedClasses]:
         """Return the scores of every segment of a key, in nats."""
         align = partial(align_class_systems, by_order=reading.by_order, ids=reading.renaming)
-        found = align(systems, key, reading.missing, duplicates=reading.duplicates)
-        return [replace(one, scores=self.in_nats(one.scores, reading)) for one in found]
+        result = align(systems, key, reading.missing, duplicates=reading.duplicates)
+        return [replace(one, scores=self.in_nats(one.scores, reading)) for one in result]
 
     def truth_of(self, aligned: AlignedClasses) -> IntArray:
         """Return the index of the true class of each segment."""
@@ -290,21 +282,23 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def evaluate(
         self,
-        trials: PartlyScoredTrials,
+        trials: base.PartlyScoredTrials,
         metrics: MetricOptions,
         classes: Sequence[str],
         name: str,
         resampling: Resampling | None = None,
     ) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments, possibly for groups of classes."""
-        wanted = self.checked(metrics)
-        return evaluate_trials(ScoredClasses.of(*trials, tuple(classes)), wanted, name=name, resampling=resampling)
+        expected = self.checked(metrics)
+        return evaluate_trials(ScoredClasses.of(*trials, tuple(classes)), expected, name=name, resampling=resampling)
 
-    def n_evaluated(self, found: ClassEvaluation) -> int:
+    def n_evaluated(self, evaluation: ClassEvaluation) -> int:
         """Return the number of segments."""
-        return int(found.counts.sum())
+        return int(evaluation.counts.sum())
 
-    def evaluate_batches(self, units: CountedUnits, options: Options, *, system: int, name: str) -> ClassEvaluation:
+    def evaluate_batches(
+        self, units: base.CountedUnits, options: Options, *, system: int, name: str
+    ) -> ClassEvaluation:
         """Evaluate one system of data larger than memory.
 
         Raises
@@ -321,8 +315,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def compared_metrics(self, metrics: MetricOptions) -> tuple[MetricKey, ...]:
         """Return the keys of metrics of all classes, including metrics at each target prior."""
-        given: dict[str, Any] = {} if metrics.p_target is None else {"p_target": metrics.p_target}
-        n_points, n_priors = len(ClassMetrics(**given).p_target), 1 if metrics.prior is None else 2
+        entries: dict[str, Any] = {} if metrics.p_target is None else {"p_target": metrics.p_target}
+        n_points, n_priors = len(ClassMetrics(**entries).p_target), 1 if metrics.prior is None else 2
         compared = [one for one in METRICS if one.has_interval]
         return tuple(keys_of(compared, self.name, {"point": n_points, "prior": n_priors}))
 
@@ -332,11 +326,11 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def key_messages(self, key: ClassKey, reading: Reading) -> list[Message]:
         """Return messages about selected segments, and a note on two classes, which have no EER here."""
-        found = super().key_messages(key, reading)
+        messages = super().key_messages(key, reading)
         if len(key.classes) != 2:
-            return found
+            return messages
         way = option(kind="two-class", labels=dict(zip(("target", "nontarget"), key.classes, strict=True)))
-        return [*found, Message("note", "", f"2 classes, evaluated as multiclass; for EER and DCF add {way}")]
+        return [*messages, Message("note", "", f"2 classes, evaluated as multiclass; for EER and DCF add {way}")]
 
     def counts(self, contents: Contents, key: ClassKey) -> str:
         """Return the number of segments of each class, as text."""
@@ -368,12 +362,14 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
                 "key with segments of this class."
             )
 
-    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str], units: Units = ()) -> None:
+    def require_model(
+        self, model: ScoreModel, reading: Reading, classes: Sequence[str], units: base.Units = ()
+    ) -> None:
         """Refuse a model for scores with another prior in them than in training."""
         require_same_posteriors(model, reading, classes)
         super().require_model(model, reading, classes, units)
 
-    def record(self, reading: Reading, classes: Sequence[str], units: Units = ()) -> dict[str, Any]:
+    def record(self, reading: Reading, classes: Sequence[str], units: base.Units = ()) -> dict[str, Any]:
         """Return the record of training, including the prior that was removed from the scores."""
         text = prior_text(reading, classes)
         return super().record(reading, classes, units) | ({} if text is None else {POSTERIOR_PRIOR: text})
@@ -397,23 +393,25 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             f"classes{known}. Name the columns to use ({option(classes=...)})."
         )
 
-    def written(self, found: Input, scores: ClassScores, target: PathLike, to: str | None, form: Form) -> list[Message]:
+    def written(
+        self, file: Input, scores: ClassScores, target: PathLike, to: str | None, form: base.Form
+    ) -> list[Message]:
         """Write an input again with log-likelihoods or detection llrs, keeping its class names."""
-        old = not_none(found.contents.class_scores, "class_scores")
+        old = not_none(file.contents.class_scores, "class_scores")
         scores, messages = named_as(old, scores)
         if len(scores.trials) < len(old.trials):
-            found = replace(found, contents=of_trials(found.contents, old.trials, scores.trials))
+            file = replace(file, contents=base.of_trials(file.contents, old.trials, scores.trials))
         from deciban.io.rewrite import write_rescored_classes  # not needed for evaluations
 
-        return [*messages, *write_rescored_classes(found, scores, target, to=to, write_as=form.write_as)]
+        return [*messages, *write_rescored_classes(file, scores, target, to=to, write_as=form.write_as)]
 
-    def rescored(self, contents: Contents, scores: ClassScores, form: Form) -> tuple[Contents, list[Message]]:
+    def rescored(self, contents: Contents, scores: ClassScores, form: base.Form) -> tuple[Contents, list[Message]]:
         """Return contents with log-likelihoods or detection llrs, keeping their class names."""
         from deciban.io.rewrite import rescored_classes
 
         scores, messages = named_as(not_none(contents.class_scores, "class_scores"), scores)
-        made, more = rescored_classes(contents, scores, write_as=form.write_as)
-        return made, [*messages, *more]
+        result, more = rescored_classes(contents, scores, write_as=form.write_as)
+        return result, [*messages, *more]
 
 
 MULTICLASS = Multiclass()
@@ -425,25 +423,25 @@ POSTERIOR_PRIOR = "posterior_prior"
 
 def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
     """Return messages about conversions of scores, and a warning about scores from submissions of detection llrs."""
-    found = list[Message]()
+    messages = list[Message]()
     if reading.lr:
-        found.append(Message("note", "", unit_conversion.LIKELIHOODS))
+        messages.append(Message("note", "", unit_conversion.LIKELIHOODS))
     if reading.log10:
-        found.append(Message("note", "", "scores are common logarithms, and were multiplied by ln 10"))
+        messages.append(Message("note", "", "scores are common logarithms, and were multiplied by ln 10"))
     if reading.posterior_prior is not None:
         prior = prior_of(reading.posterior_prior, systems[0].classes, "posterior_prior")
         shown = ", ".join(f"{p:.4g}" for p in prior[:20])
         words = f"scores are log posteriors: the logarithms of the prior {shown} were subtracted"
-        found.append(Message("note", "", words))
+        messages.append(Message("note", "", words))
     if reading.detection_llr:
-        found.append(Message("note", "", unit_conversion.PROJECTED))
-        found += [note for one in systems for note in _of_many_recognizers(one)]
+        messages.append(Message("note", "", unit_conversion.PROJECTED))
+        messages += [note for one in systems for note in _of_many_recognizers(one)]
     elif reading.probabilities is None:
         submitted = [
             one.trials.origin.name for one in systems if one.trials.origin.is_read_as(unit_conversion.SUBMISSION)
         ]
-        found += [Message(WARNING, ", ".join(submitted), unit_conversion.submission_note())] if submitted else []
-    return found
+        messages += [Message(WARNING, ", ".join(submitted), unit_conversion.submission_note())] if submitted else []
+    return messages
 
 
 def _of_many_recognizers(scores: ClassScores) -> list[Message]:
@@ -485,9 +483,9 @@ def prior_text(reading: Reading, classes: Sequence[str], order: Sequence[str] = 
     return named_prior(reading.posterior_prior, classes, order)
 
 
-def named_prior(given: Prior, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:
+def named_prior(value: Prior, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:
     """Return a prior by class name, None if it is flat; see `prior_text`."""
-    prior = prior_of(given, classes)
+    prior = prior_of(value, classes)
     if np.ptp(prior) == 0.0:
         return None
     names = order or classes
@@ -512,13 +510,13 @@ def require_same_posteriors(model: ScoreModel, reading: Reading, classes: Sequen
     """
     trained = None if model.training_ is None else model.training_.results.get(POSTERIOR_PRIOR)
     names: Sequence[str] = getattr(model, "classes_", None) or classes
-    given = prior_text(reading, classes, names)
-    if trained is None and given is not None:
+    value = prior_text(reading, classes, names)
+    if trained is None and value is not None:
         raise InputError(
             "posterior_prior: given, but the model was trained on scores without it. Leave it out, or train with it."
         )
-    if trained is not None and given != (trained if "=" in str(trained) else _named(str(trained), names)):
-        named = "not given" if reading.posterior_prior is None else given or "flat"
+    if trained is not None and value != (trained if "=" in str(trained) else _named(str(trained), names)):
+        named = "not given" if reading.posterior_prior is None else value or "flat"
         raise InputError(
             f"posterior_prior: {named}, but the model was trained on log posteriors. Apply it to scores with the same "
             f"prior ({either(f'{trained}, posterior_prior=...', f'--posterior-prior {trained}')}), or train another "

@@ -31,14 +31,7 @@ from deciban.trials.lists import PAIR
 from deciban.trials.sources import Engine, TrialSource
 from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreUnit, not_none
-from deciban.workflows.kinds.base import (
-    CountedUnits,
-    Form,
-    Kind,
-    PartlyScoredTrials,
-    messages_on_declared_ratios,
-    of_trials,
-)
+from deciban.workflows.kinds import base
 from deciban.workflows.options import MetricOptions, Options, Reading
 
 if TYPE_CHECKING:
@@ -77,8 +70,8 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
     held = readable_as(file, ("scores", "class-scores"))
     if held != ("class-scores",):
         return None
-    found = read_input(file, need="class-scores")
-    scores = not_none(found.contents.class_scores, "class_scores")
+    result = read_input(file, need="class-scores")
+    scores = not_none(result.contents.class_scores, "class_scores")
     vocabulary = file.files[0].options.vocabulary
     target = _target(scores, vocabulary)
     names = scores.classes[target], scores.classes[1 - target]
@@ -94,20 +87,20 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
             "the scores of each segment sum to 1: are they probabilities? Then their difference is not a "
             f"log-likelihood ratio: add the prior of a target in them ({option(probabilities='PRIOR')})"
         )
-        notes.append(Message(WARNING, found.contents.origin.name, words))
-    made = Scores(scores.trials, _differences(scores, target), scores.name, unit == "log10", unit == "lr")
-    key = found.contents.class_key
+        notes.append(Message(WARNING, result.contents.origin.name, words))
+    output = Scores(scores.trials, _differences(scores, target), scores.name, unit == "log10", unit == "lr")
+    key = result.contents.class_key
     truth = None if key is None else _key(key, vocabulary)
     changed = replace(
-        found.contents,
+        result.contents,
         class_scores=None,
         class_key=None,
-        systems=(made,),
+        systems=(output,),
         key=truth,
-        notes=(*found.contents.notes, *notes),
+        notes=(*result.contents.notes, *notes),
         from_probabilities=prior is not None,
     )
-    return Input(changed, found.format)
+    return Input(changed, result.format)
 
 
 def refuse_two_columns(file: Recognized) -> None:
@@ -141,12 +134,12 @@ def read_two_classes(file: Recognized) -> Input | None:
     """
     if readable_as(file, ("key", "class-key")) != ("class-key",):
         return None
-    found = read_input(file, need="class-key")
-    key = not_none(found.contents.class_key, "class_key")
-    made = _key(key, file.files[0].options.vocabulary)
-    words = {name: bool(made.is_target[key.label == at].any()) for at, name in enumerate(key.classes)}
-    changed: Contents = replace(found.contents, class_key=None, key=made, words=words)
-    return replace(found, contents=changed)
+    result = read_input(file, need="class-key")
+    key = not_none(result.contents.class_key, "class_key")
+    output = _key(key, file.files[0].options.vocabulary)
+    words = {name: bool(output.is_target[key.label == at].any()) for at, name in enumerate(key.classes)}
+    changed: Contents = replace(result.contents, class_key=None, key=output, words=words)
+    return replace(result, contents=changed)
 
 
 def _target(scores: ClassScores, vocabulary: Vocabulary) -> int:
@@ -214,12 +207,12 @@ def _names_occur_once(n_units: int, n_tar: int, n_non: int) -> bool:
     return n_units >= _ALL_ONCE * (n_tar + 2 * n_non)
 
 
-def _said_of_speakers(found: SpeakersByName, n_contradictions: int) -> tuple[Message, ...]:
+def _said_of_speakers(name: SpeakersByName, n_contradictions: int) -> tuple[Message, ...]:
     """Return the messages about assumptions to find speakers from target trials, and contradictions."""
-    return tuple(Message("note", "", one) for one in notes_on_speakers(found, n_contradictions))
+    return tuple(Message("note", "", one) for one in notes_on_speakers(name, n_contradictions))
 
 
-class TwoClass(Kind[Scores, Key, Aligned]):
+class TwoClass(base.Kind[Scores, Key, Aligned]):
     """Scores of targets and non-targets; a system has one score for each trial."""
 
     name = "two-class"
@@ -257,7 +250,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def unit_messages(self, systems: Sequence[Scores], reading: Reading) -> list[Message]:
         """Return messages about conversions of the units of scores, and contradictions to declared units."""
-        more = messages_on_declared_ratios(systems, negated=reading.negate)
+        more = base.messages_on_declared_ratios(systems, negated=reading.negate)
         return [*super().unit_messages(systems, reading), *more]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
@@ -295,11 +288,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Return speakers, found from target trials; if names do not identify speakers, every trial as a unit."""
         if trials.sides[:2] != PAIR:
             return super().units_unasked(trials, truth, counting)
-        found = speakers_of(trials, truth, counting)
+        result = speakers_of(trials, truth, counting)
         of_classes = (int(np.count_nonzero(mask if counting is None else mask & counting)) for mask in (truth, ~truth))
-        if _names_occur_once(found.units.n_units, *of_classes):
+        if _names_occur_once(result.units.n_units, *of_classes):
             return super().units_unasked(trials, truth, counting)
-        return found.units, _said_of_speakers(found.by_name, found.n_contradictions)
+        return result.units, _said_of_speakers(result.by_name, result.n_contradictions)
 
     def units_unasked_of_source(self, source: TrialSource, engine: Engine) -> UnitsFound | None:
         """Return speakers; None if every trial is a unit, as for trials in memory."""
@@ -318,7 +311,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def evaluate(
         self,
-        trials: PartlyScoredTrials,
+        trials: base.PartlyScoredTrials,
         metrics: MetricOptions,
         classes: Sequence[str],
         name: str,
@@ -328,11 +321,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         summary = summary_of_labelled(*trials, metrics=self.checked(metrics), resampling=resampling)
         return evaluation_of(summary, name=name, resampling=resampling)
 
-    def n_evaluated(self, found: Evaluation) -> int:
+    def n_evaluated(self, evaluation: Evaluation) -> int:
         """Return the number of targets and non-targets."""
-        return int(found.n_tar + found.n_non)
+        return int(evaluation.n_tar + evaluation.n_non)
 
-    def evaluate_batches(self, units: CountedUnits, options: Options, *, system: int, name: str) -> Evaluation:
+    def evaluate_batches(self, units: base.CountedUnits, options: Options, *, system: int, name: str) -> Evaluation:
         """Evaluate one system of data larger than memory."""
         from deciban.engines.sorting import evaluate_system
 
@@ -380,15 +373,15 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def key_messages(self, key: Key, reading: Reading) -> list[Message]:
         """Return messages about selected trials, and a warning about a key with several subsets."""
-        chosen = super().key_messages(key, reading)
+        messages = super().key_messages(key, reading)
         if "subset" not in key.trials.conditions or (reading.where and "subset" in reading.where):
-            return chosen
+            return messages
         subsets = pc.unique(key.trials.conditions["subset"]).to_pylist()
         if len(subsets) < 2:
-            return chosen
+            return messages
         way = option(where={"subset": subsets[0]})
         words = f"contains the subsets {', '.join(map(str, subsets))}; {way} selects one of them"
-        return [Message(WARNING, key.trials.origin.name, words), *chosen]
+        return [Message(WARNING, key.trials.origin.name, words), *messages]
 
     def refuse_contradictions(self, contents: Sequence[Contents], key: Key, reading: Reading) -> None:
         """Refuse labels in score files that contradict the key."""
@@ -400,27 +393,27 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Return the name of the output of a model in results; a calibrated system keeps its name."""
         return super().name_after(model, systems) if model.is_fusion else systems[0]
 
-    def with_trials(self, found: Input, trials: Trials) -> Input:
+    def with_trials(self, file: Input, trials: Trials) -> Input:
         """Return an input with some of its trials; its text lines are kept only if each remains and has one score."""
-        contents = found.contents
+        contents = file.contents
         scored = contents.systems[0].trials
         whole = len(trials) == len(scored)
         if whole and len(contents.systems) == 1:
-            return found
-        return as_table(found, contents if whole else of_trials(contents, scored, trials))
+            return file
+        return as_table(file, contents if whole else base.of_trials(contents, scored, trials))
 
-    def written(self, found: Input, scores: Scores, target: PathLike, to: str | None, form: Form) -> list[Message]:
+    def written(self, file: Input, scores: Scores, target: PathLike, to: str | None, form: base.Form) -> list[Message]:
         """Write an input again with llrs, and possibly their bounds."""
         from deciban.io.rewrite import write_rescored  # not needed for evaluations
 
-        return list(write_rescored(found, scores, target, to=to, interval=form.bounds))
+        return list(write_rescored(file, scores, target, to=to, interval=form.bounds))
 
-    def rescored(self, contents: Contents, scores: Scores, form: Form) -> tuple[Contents, list[Message]]:
+    def rescored(self, contents: Contents, scores: Scores, form: base.Form) -> tuple[Contents, list[Message]]:
         """Return contents with llrs, and possibly their bounds."""
         from deciban.io.rewrite import natural_logarithms, rescored
 
-        made, messages = rescored(contents, scores, interval=form.bounds)
-        return made, [*natural_logarithms(contents), *messages]
+        result, messages = rescored(contents, scores, interval=form.bounds)
+        return result, [*natural_logarithms(contents), *messages]
 
 
 def as_table(first: Input, contents: Contents) -> Input:
@@ -439,8 +432,8 @@ def checked_metrics(metrics: MetricOptions) -> TwoClassMetrics:
     InputError
         If a point is invalid, or multiclass metrics are requested.
     """
-    found: TwoClassMetrics = TWO_CLASS.checked(metrics)
-    return found
+    result: TwoClassMetrics = TWO_CLASS.checked(metrics)
+    return result
 
 
 def _refuse_contradiction(labels: Key, key: Key, reading: Reading) -> None:

@@ -73,13 +73,13 @@ class ScoreFiles:
         if any(file.sides is not None for file in opened):
             refuse_options_of_keys(key, reading)
         of_key = partial(look, format=reading.key_format, columns=reading.key_columns, of_key=True)
-        found, truth = matrices_by_key(opened, None if key is None else of_key(key))
-        return cls(found, truth)
+        result, truth = matrices_by_key(opened, None if key is None else of_key(key))
+        return cls(result, truth)
 
     def as_recognized(self, reading: Reading) -> Reading:
         """Return options to read the score files again without their key, which may have decided their format."""
-        told = {None if one.files[0].asked is None else one.files[0].asked.name for one in self.scores}
-        return replace(reading, format=told.pop()) if len(told) == 1 else reading
+        items = {None if one.files[0].asked is None else one.files[0].asked.name for one in self.scores}
+        return replace(reading, format=items.pop()) if len(items) == 1 else reading
 
     @property
     def is_at_hand(self) -> bool:
@@ -192,14 +192,14 @@ def read_joined(
 
 def _join_messages(kind: AnyKind, aligned: Sequence[Any], key: AnyKey, reading: Reading) -> list[Message]:
     """Return the messages about the join, without the number of tied scores."""
-    found = how_trials_met(kind, reading, aligned[0].report, "")
+    messages = how_trials_met(kind, reading, aligned[0].report, "")
     if len(aligned) > 1 and key.trials.sides == ROW:
         words = f"{kind.noun}s have no names: row n is assumed to be the same {kind.noun} in every system"
-        found.append(Message("join", "", words))
+        messages.append(Message("join", "", words))
     if len(aligned[0].trials) < len(key.trials):
         words = kind.truth_in_words(kind.truth_of(aligned[0]), kind.classes_of(aligned[0].scores))
-        found.append(Message("used", "", words))
-    return found
+        messages.append(Message("used", "", words))
+    return messages
 
 
 def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, files: ScoreFiles) -> AnyKey:
@@ -224,8 +224,8 @@ def _near_names(systems: Sequence[AnyScores], key: AnyKey, report: JoinReport, r
     """Return a message about names that match after renaming, for the first system where this adds trials."""
     if not report.missing or reading.ids is not None or reading.by_order:
         return ()
-    found = (near_names(one.trials, key.trials) for one in systems)
-    near = next((one for one in found if one is not None), None)
+    result = (near_names(one.trials, key.trials) for one in systems)
+    near = next((one for one in result if one is not None), None)
     return () if near is None else (Message(WARNING, "", f"of the key trials, {near}: {option(ids=near.option)}"),)
 
 
@@ -245,10 +245,10 @@ def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores"
     InputError
         If there are no files, an item is not a file name, or standard input would be read twice.
     """
-    given: object = [scores] if isinstance(scores, str | os.PathLike | TwoFiles) else scores
-    if not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+    value: object = [scores] if isinstance(scores, str | os.PathLike | TwoFiles) else scores
+    if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
         raise InputError(f"{name}: got {type(scores).__name__}. Name a file, or several in a list.")
-    paths: list[Any] = list(given)
+    paths: list[Any] = list(value)
     for path in paths:
         if not isinstance(path, str | os.PathLike | TwoFiles):
             raise InputError(
@@ -299,8 +299,8 @@ def refuse_options_of_keys(key: PathLike | None, reading: Reading) -> None:
     ------
     InputError
     """
-    said = {"key": key, "key_format": reading.key_format, "key_columns": reading.key_columns}
-    for name in (name for name, value in said.items() if value is not None):
+    entries = {"key": key, "key_format": reading.key_format, "key_columns": reading.key_columns}
+    for name in (name for name, value in entries.items() if value is not None):
         raise InputError(
             f"{name}: is for a key, and there is none: one file contains targets and the other one non-targets. Leave "
             "it out."
@@ -343,17 +343,17 @@ _HANDS_OUT = ("__arrow_c_stream__", "columns", "get_fragments", "sink_parquet", 
 """Attributes of tables of other libraries; each table has at least one of them."""
 
 
-def is_object(given: object) -> bool:
+def is_object(value: object) -> bool:
     """Return True for objects that contain rows or cells, such as a dataset or a lazy frame, not for paths.
 
     >>> is_object("scores.txt"), is_object({"score": [0.5]}), is_object(3)
     (False, True, False)
     """
-    if isinstance(given, str | bytes | os.PathLike | TwoFiles) or is_open_file(given):
+    if isinstance(value, str | bytes | os.PathLike | TwoFiles) or is_open_file(value):
         return False
-    kind = type(given)  # lazy frames compute their columns when asked
+    kind = type(value)  # lazy frames compute their columns when asked
     is_array = all(hasattr(kind, one) for one in ("dtype", "shape", "__getitem__"))
-    return is_array or isinstance(given, Mapping) or any(hasattr(kind, one) for one in _HANDS_OUT)
+    return is_array or isinstance(value, Mapping) or any(hasattr(kind, one) for one in _HANDS_OUT)
 
 
 def opened(scores: Paths | Opened | Frame, key: PathLike | None, options: Options) -> Opened:
@@ -372,9 +372,9 @@ def opened(scores: Paths | Opened | Frame, key: PathLike | None, options: Option
     """
     if isinstance(scores, Opened):
         return scores
-    given = list(scores) if isinstance(scores, list | tuple) else [scores]
-    has_objects, room = any(map(is_object, (*given, key))), options.scale.n_bytes
-    named: Any = given if has_objects else paths_of(scores, also=(key, *options.files))
+    value = list(scores) if isinstance(scores, list | tuple) else [scores]
+    has_objects, room = any(map(is_object, (*value, key))), options.scale.n_bytes
+    named: Any = value if has_objects else paths_of(scores, also=(key, *options.files))
     if key is None and are_summaries(named):
         from deciban.workflows.reading.summaries import opened_summaries
 
@@ -435,15 +435,15 @@ def open_source(scores: Sequence[Any], key: PathLike | None, options: Options) -
         raise memory_error(what, way="convert the scores first (deciban convert)")
     if any(isinstance(one, TwoFiles) for one in scores):
         refuse_options_of_keys(key, reading)
-    given = {one.name: getattr(reading, one.name) for one in fields(JoinOptions)}
-    given |= {"unit": reading.unit}
-    given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
-    given |= {"ids": reading.renaming, "groups": options.groups, "incomplete": options.incomplete}
+    entries = {one.name: getattr(reading, one.name) for one in fields(JoinOptions)}
+    entries |= {"unit": reading.unit}
+    entries |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
+    entries |= {"ids": reading.renaming, "groups": options.groups, "incomplete": options.incomplete}
     named = NAMING if options.worst else ()
-    given |= {"conditions": tuple(dict.fromkeys((*condition_columns(options), *named)))}
+    entries |= {"conditions": tuple(dict.fromkeys((*condition_columns(options), *named)))}
     if any(map(reading.says, ("log10", "lr", "negate", "posterior_prior", "detection_llr", "probabilities"))):
-        given["converted"] = partial(_in_nats, reading=reading)
-    source = open_trials(list(scores), key, speakers=options.scale.speaker_files or None, **given)
+        entries["converted"] = partial(_in_nats, reading=reading)
+    source = open_trials(list(scores), key, speakers=options.scale.speaker_files or None, **entries)
     kind = kind_called("classes" if source.classes else "two-class")
     kind.refuse_reading(reading)
     double = source.is_double or reading.probabilities is not None
@@ -453,12 +453,12 @@ def open_source(scores: Sequence[Any], key: PathLike | None, options: Options) -
 
 def condition_columns(options: Options) -> tuple[str, ...]:
     """Return the columns and sides that divide trials into conditions, also for a protocol."""
-    asked = [*options.split.partitions, *options.split.equalized]
+    items = [*options.split.partitions, *options.split.equalized]
     if options.plan is not None:
         from deciban.workflows.evaluate.plans import plan_columns
 
-        asked.append(plan_columns(options.plan))
-    return tuple(dict.fromkeys(one.side or one.name for columns in asked for one in columns))
+        items.append(plan_columns(options.plan))
+    return tuple(dict.fromkeys(one.side or one.name for columns in items for one in columns))
 
 
 def _units(how_sure: UncertaintyOptions) -> dict[str, Any]:
@@ -483,15 +483,15 @@ def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> A
 
 def _said(source: TrialSource, kind: AnyKind, reading: Reading) -> list[Message]:
     """Return the messages about the selection of trials and about the join."""
-    found = Kind.key_messages(kind, None, reading)
+    result = Kind.key_messages(kind, None, reading)
     if reading.negate:
-        found.append(Message("note", "", negation_note()))
+        result.append(Message("note", "", negation_note()))
     if reading.probabilities is not None:
         prior = kind.prior_of_probabilities(reading, source.classes)
-        found.append(became_logarithms(prior, is_classes=bool(source.classes)))
+        result.append(became_logarithms(prior, is_classes=bool(source.classes)))
     if source.report is None or reading.by_order:
-        return [*found, *kind.by_order_messages(reading)]
-    return [*found, *how_trials_met(kind, reading, source.report, "")]
+        return [*result, *kind.by_order_messages(reading)]
+    return [*result, *how_trials_met(kind, reading, source.report, "")]
 
 
 def how_trials_met(kind: AnyKind, reading: Reading, report: JoinReport, ties: str) -> list[Message]:
@@ -510,16 +510,16 @@ def _source_of(
 ) -> TrialSource:
     """Return joined trials as a source of one batch."""
     first = aligned[0]
-    asked = dict(_conditions(first.trials, options))
+    entries = dict(_conditions(first.trials, options))
     batch = Batch(
         tuple(one.score for one in aligned),
         kind.truth_of(first),
         weight=weight,
-        conditions=tuple(asked.values()),
+        conditions=tuple(entries.values()),
         trials=first.trials,
     )
     sides, classes = sides_with_names(first.trials), kind.classes_of(first.scores)
-    aliases = [side for side in asked if first.trials.origin.side_called(side) in sides]
+    aliases = [side for side in entries if first.trials.origin.side_called(side) in sides]
     return TrialSource(
         name,
         (LoadedPartition(batch, name),),
@@ -530,7 +530,7 @@ def _source_of(
         sides=sides,
         units=() if classes else tuple(one.scores.unit for one in aligned),
         report=first.report,
-        conditions=tuple(asked),
+        conditions=tuple(entries),
         columns=(*sides, *first.trials.conditions),
         names=(*sides, *aliases),
         **about,
@@ -556,14 +556,16 @@ NAMES = {"tar": ("tar", "same"), "non": ("non", "different")}
 """Names of the arguments for files of targets and of non-targets."""
 
 
-def named_scores(scores: Paths | None, key: PathLike | None, given: Mapping[str, Any]) -> tuple[Paths, dict[str, Any]]:
+def named_scores(
+    scores: Paths | None, key: PathLike | None, entries: Mapping[str, Any]
+) -> tuple[Paths, dict[str, Any]]:
     """Return the score files, or pairs of files of targets and non-targets, and the other arguments.
 
     Parameters
     ----------
     scores, key
         As in `deciban.evaluate_files`.
-    given : mapping
+    entries : mapping
         Keyword arguments. ``tar`` and ``non`` (or ``same`` and ``different``) are paths or sequences of paths: the
         scores of targets and of non-targets, one file for each system, in the same order.
 
@@ -584,8 +586,8 @@ def named_scores(scores: Paths | None, key: PathLike | None, given: Mapping[str,
     >>> named_scores(None, None, {"tar": "a.txt", "non": "b.txt", "log10": True})
     ([TwoFiles(tar='a.txt', non='b.txt')], {'log10': True})
     """
-    others = {name: value for name, value in given.items() if not any(name in names for names in NAMES.values())}
-    tar, non = (_side(given, names) for names in NAMES.values())
+    others = {name: value for name, value in entries.items() if not any(name in names for names in NAMES.values())}
+    tar, non = (_side(entries, names) for names in NAMES.values())
     if not tar and not non:
         if scores is None or _is_empty(scores):
             raise InputError(
@@ -625,7 +627,7 @@ def _is_empty(scores: object) -> bool:
     return isinstance(scores, list | tuple) and not scores
 
 
-def _side(given: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+def _side(entries: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
     """Return the files of one side, by either of its names.
 
     Raises
@@ -633,7 +635,7 @@ def _side(given: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
     InputError
         If both names are used, or an item is not a file name.
     """
-    used = {name: given[name] for name in names if given.get(name) is not None and given[name] != ()}
+    used = {name: entries[name] for name in names if entries.get(name) is not None and entries[name] != ()}
     if len(used) > 1:
         raise InputError(f"{', '.join(used)}: two names of one argument, and both are given. Leave one out.")
     return [path for name, paths in used.items() for path in paths_of(paths, name=name)]

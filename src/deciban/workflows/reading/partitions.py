@@ -108,7 +108,7 @@ def _require_others(column: SplitColumn, shared: Sequence[Value], there: Sequenc
             )
 
 
-def values_in_order(column: SplitColumn, found: Iterable[Value]) -> list[Value]:
+def values_in_order(column: SplitColumn, values: Iterable[Value]) -> list[Value]:
     """Return the values of a column in order: all bins, or values in alphabetical or ascending order; None last.
 
     Examples
@@ -116,7 +116,7 @@ def values_in_order(column: SplitColumn, found: Iterable[Value]) -> list[Value]:
     >>> values_in_order(SplitColumn("year"), {"10", None, "9"})
     ['9', '10', None]
     """
-    there = {*found}
+    there = {*values}
     last: list[Value] = [None] if None in there else []
     if column.borders:
         return [*column.bins, *last]
@@ -189,8 +189,8 @@ def _numbers(
     """Return the numbers of a column, and where they are missing or NaN."""
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        found: FloatArray = with_gaps(pc.cast(values, pa.float64(), safe=False), np.nan)
-        return found, np.isnan(found)
+        result: FloatArray = with_gaps(pc.cast(values, pa.float64(), safe=False), np.nan)
+        return result, np.isnan(result)
     texts = as_text(values).dictionary_encode()
     words = [*texts.dictionary.to_pylist(), ""]
     codes = with_gaps(texts.indices, len(words) - 1)
@@ -202,8 +202,8 @@ def _numbers(
             f"number ({counted(n, 'such trial')}), and bins need numbers. Name the column without "
             f"borders, or leave these trials out ({option(where=...)})."
         )
-    found = np.array([float(word) if is_number(word) else np.nan for word in words])[codes]
-    return found, np.isnan(found)
+    result = np.array([float(word) if is_number(word) else np.nan for word in words])[codes]
+    return result, np.isnan(result)
 
 
 def sides_with_names(trials: Trials) -> tuple[str, ...]:
@@ -319,18 +319,18 @@ def split_columns(text: str, argument: str = "by") -> tuple[SplitColumn, ...]:
     >>> [(one.name, one.borders) for one in split_columns("gender,duration:5,10")]
     [('gender', ()), ('duration', (5.0, 10.0))]
     """
-    given: object = text
-    if not isinstance(given, str):
-        raise InputError(f"{argument}: got {given!r}. {_HOW}.")
-    found, is_binned = list[tuple[str, list[str]]](), False
+    value: object = text
+    if not isinstance(value, str):
+        raise InputError(f"{argument}: got {value!r}. {_HOW}.")
+    result, is_binned = list[tuple[str, list[str]]](), False
     for part in (one.strip() for one in text.split(",")):
         if is_binned and is_number(part):
-            found[-1][1].append(part)
+            result[-1][1].append(part)
             continue
         name, colon, first = part.rpartition(":")
         is_binned = bool(colon) and is_number(first)
-        found.append((name.strip(), [first]) if is_binned else (part, []))
-    columns = tuple(_column(name, borders, text, argument) for name, borders in found)
+        result.append((name.strip(), [first]) if is_binned else (part, []))
+    columns = tuple(_column(name, borders, text, argument) for name, borders in result)
     names = [one.name for one in columns]
     for name in names:
         if names.count(name) > 1:
@@ -442,13 +442,13 @@ class Split:
         Traceback (most recent call last):
         deciban.errors.InputError: by: a plan needs all trials together. Leave it out.
         """
-        said = [one.name for one in fields(self) if getattr(self, one.name)]
-        if said:
-            raise InputError(f"{', '.join(said)}: {what} needs all trials together. {way_out}")
+        items = [one.name for one in fields(self) if getattr(self, one.name)]
+        if items:
+            raise InputError(f"{', '.join(items)}: {what} needs all trials together. {way_out}")
 
 
-def _sorted(given: Columns | None, argument: str) -> tuple[tuple[SplitColumn, ...], ...]:
-    if given is None:
+def _sorted(columns: Columns | None, argument: str) -> tuple[tuple[SplitColumn, ...], ...]:
+    if columns is None:
         return ()
-    texts = [given] if isinstance(given, str) or not isinstance(given, Sequence) else given
+    texts = [columns] if isinstance(columns, str) or not isinstance(columns, Sequence) else columns
     return tuple(split_columns(one, argument) for one in texts)

@@ -101,9 +101,9 @@ def measures_of(
     >>> measures_of(quality, Trials.of({"enroll": ["m", "m"], "test": ["x", "y"]}))[0]
     {'test_quality': array([[0.5], [nan]])}
     """
-    found, lacking = measures_of_partition(measured, trials, sides=sides)
-    messages = quality_messages(measured, trials, sides, found, int(np.count_nonzero(lacking)), len(trials))
-    return found, messages
+    result, lacking = measures_of_partition(measured, trials, sides=sides)
+    messages = quality_messages(measured, trials, sides, result, int(np.count_nonzero(lacking)), len(trials))
+    return result, messages
 
 
 def measures_of_partition(
@@ -123,21 +123,21 @@ def measures_of_partition(
     (n_trials,) bool array
         Whether each trial lacks some measures.
     """
-    found: dict[str, FloatArray] = {}
+    entries: dict[str, FloatArray] = {}
     lacking = np.zeros(len(trials), np.bool_)
-    wanted = [side for side in QUALITY_SIDES if sides is None or f"{side}_quality" in sides]
-    for side in (one for one in wanted if one in measured and one in trials.sides):
+    items = [side for side in QUALITY_SIDES if sides is None or f"{side}_quality" in sides]
+    for side in (one for one in items if one in measured and one in trials.sides):
         values, known = measured[side].align(trials, side)
         if not known.any():
             continue  # a list of segments can have no names of models
         values[~known] = np.nan
         lacking |= ~known
-        found[f"{side}_quality"] = values
-    return found, lacking
+        entries[f"{side}_quality"] = values
+    return entries, lacking
 
 
 def quality_messages(
-    measured: Measured, trials: Trials, sides: tuple[str, ...] | None, found: Container[str], n_lacking: int, n: int
+    measured: Measured, trials: Trials, sides: tuple[str, ...] | None, lines: Container[str], n_lacking: int, n: int
 ) -> list[Message]:
     """Return messages about the measures, and the number of trials without measures.
 
@@ -147,7 +147,7 @@ def quality_messages(
         As in `measures_of`.
     trials : Trials
         Some trials, for messages.
-    found : collection of str
+    lines : collection of str
         Arguments with measures.
     n_lacking, n : int
         Number of trials that lack measures, and of all trials.
@@ -157,10 +157,10 @@ def quality_messages(
     InputError
         If there are no measures, or none of a required side.
     """
-    messages = _messages_of(measured, found)
+    messages = _messages_of(measured, lines)
     is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, for any side
     needed = [*sides] if sides is not None else [] if is_for_any else [f"{side}_quality" for side in measured]
-    missing = [side for side in QUALITY_SIDES if f"{side}_quality" in needed and f"{side}_quality" not in found]
+    missing = [side for side in QUALITY_SIDES if f"{side}_quality" in needed and f"{side}_quality" not in lines]
     if missing or not messages:
         raise InputError(_nothing_about(missing or [*measured], measured, trials))
     if n_lacking:
@@ -187,8 +187,8 @@ def _nothing_about(sides: Sequence[QualitySide], measured: Measured, trials: Tri
 def _sides_of(path: PathLike) -> dict[QualitySide, SegmentQuality]:
     contents = read_contents(path) if Source(path).is_binary else None
     if contents is None or contents.quality is None:
-        found = read_contents(path, need="segment-quality").segment_quality
-        return dict.fromkeys(QUALITY_SIDES, not_none(found, "segment_quality"))
+        result = read_contents(path, need="segment-quality").segment_quality
+        return dict.fromkeys(QUALITY_SIDES, not_none(result, "segment_quality"))
     sides: dict[QualitySide, SegmentQuality | None] = {"enroll": contents.quality.enroll, "test": contents.quality.test}
     return {side: one for side, one in sides.items() if one is not None}
 
@@ -267,25 +267,25 @@ def combination_of(
     """
     if selected is None and combined is None:
         return None, []
-    found: dict[str, list[list[float]]] = {}
+    entries: dict[str, list[list[float]]] = {}
     messages = list[Message]()
     for side in (one for one in QUALITY_SIDES if one in measured):
         names = selected.get(side) if isinstance(selected, Mapping) else selected
         rows = np.eye(len(measured[side].measures))
         if names is not None:
             rows = rows[_positions(measured[side], names)]
-        given = combined.get(side) if isinstance(combined, Mapping) else combined
-        if given is not None:
-            rows = _times(given, rows, side)
-        found[side] = plain_combination(rows)
+        value = combined.get(side) if isinstance(combined, Mapping) else combined
+        if value is not None:
+            rows = _times(value, rows, side)
+        entries[side] = plain_combination(rows)
         messages.append(_combined_message(measured[side], side, rows))
     named = {side for one in (selected, combined) if isinstance(one, Mapping) for side in one}
     if unknown := named - set(measured):
         raise InputError(f"quality: there are no measures of {min(unknown)} to select or combine.")
-    first = next(iter(found.values()))
-    if all(rows == first for rows in found.values()):
+    first = next(iter(entries.values()))
+    if all(rows == first for rows in entries.values()):
         return first, list(dict.fromkeys(messages))
-    return found, messages
+    return entries, messages
 
 
 def _positions(quality: SegmentQuality, names: Sequence[str]) -> list[int]:
@@ -305,11 +305,11 @@ def _positions(quality: SegmentQuality, names: Sequence[str]) -> list[int]:
     return places
 
 
-def _times(given: ArrayLike | PathLike, rows: FloatArray, side: str) -> FloatArray:
-    if isinstance(given, str | os.PathLike):
-        matrix, what = read_combination(given), display_name(given)
+def _times(value: ArrayLike | PathLike, rows: FloatArray, side: str) -> FloatArray:
+    if isinstance(value, str | os.PathLike):
+        matrix, what = read_combination(value), display_name(value)
     else:
-        matrix, what = np.array(plain_combination(given)), "matrix"
+        matrix, what = np.array(plain_combination(value)), "matrix"
     if matrix.shape[1] != len(rows):
         raise InputError(
             f"{what}: {matrix.shape[1]} weights in a row for {len(rows)} {side} measures. Each selected measure needs "
@@ -324,12 +324,12 @@ def combination_messages(fusion: ScoreModel, measured: Measured | None) -> list[
     if measured is None or not isinstance(fusion, QualityFusion):
         return []
     matrices, used = matrices_of(fusion.combine), sums_of_measures(fusion)
-    found = [
+    items = [
         _combined_message(measured[side], side, matrices[side])
         for side in QUALITY_SIDES
         if side in matrices and side in used
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(items))
 
 
 def _combined_message(quality: SegmentQuality, side: str, rows: FloatArray) -> Message:
@@ -363,24 +363,24 @@ def with_quality(
         return replace(source, partitions=(own,), quality=tuple(tables), messages=(*source.messages, *messages))
     rows, trials = _rows_and_first_trial(source)
     there = [side for side in QUALITY_SIDES if side in measured and side in trials.sides]
-    wanted = tuple(name for name in (f"{side}_quality" for side in there) if sides is None or name in sides)
-    able = replace(source, partitions=tuple(_measured(one, measured) for one in rows), quality=wanted)
-    counts = np.zeros(1 << len(wanted))
-    if wanted:
+    expected = tuple(name for name in (f"{side}_quality" for side in there) if sides is None or name in sides)
+    able = replace(source, partitions=tuple(_measured(one, measured) for one in rows), quality=expected)
+    counts = np.zeros(1 << len(expected))
+    if expected:
         with scale.engine() as engine:
-            look = partial(_known, wanted)
-            counts = found_in(able, engine, TrialFields((), quality=wanted), look, "looking for quality").total
+            look = partial(_known, expected)
+            counts = found_in(able, engine, TrialFields((), quality=expected), look, "looking for quality").total
     has = np.arange(len(counts))
-    found = [at for at in range(len(wanted)) if counts[has >> at & 1 == 1].any()]
-    chosen, every = tuple(wanted[at] for at in found), sum(1 << at for at in found)
+    items = [at for at in range(len(expected)) if counts[has >> at & 1 == 1].any()]
+    chosen, every = tuple(expected[at] for at in items), sum(1 << at for at in items)
     n_lacking = int(counts[has & every != every].sum())
     messages = quality_messages(measured, trials, sides, chosen, n_lacking, int(counts.sum()))
     return replace(able, quality=chosen, messages=(*source.messages, *messages))
 
 
-def _messages_of(measured: Measured, found: Container[str]) -> list[Message]:
+def _messages_of(measured: Measured, lines: Container[str]) -> list[Message]:
     """Return a message for each side with measures."""
-    sides = {side: one for side, one in measured.items() if f"{side}_quality" in found}
+    sides = {side: one for side, one in measured.items() if f"{side}_quality" in lines}
     return [
         Message("qual", one.origin.name, f"{side}: {', '.join(one.measures)}   {counted(len(one), 'name')}")
         for side, one in sorted(sides.items(), key=lambda entry: QUALITY_SIDES.index(entry[0]))
@@ -411,8 +411,8 @@ def _measured(partition: TrialRows, measured: Measured) -> TrialRows:
     return replace(partition, layout=replace(partition.layout, quality=dict(measured)))
 
 
-def _known(wanted: Sequence[str], batch: Batch) -> Sums:
+def _known(names: Sequence[str], batch: Batch) -> Sums:
     """Count the trials of a partition by their sides with measures, one bit for each side."""
     tables = batch.quality or {}
-    has = sum((~np.isnan(tables[name][:, 0])).astype(np.int64) << at for at, name in enumerate(wanted))
-    return Sums.of(np.bincount(np.atleast_1d(has), minlength=1 << len(wanted)).astype(np.float64))
+    has = sum((~np.isnan(tables[name][:, 0])).astype(np.int64) << at for at, name in enumerate(names))
+    return Sums.of(np.bincount(np.atleast_1d(has), minlength=1 << len(names)).astype(np.float64))

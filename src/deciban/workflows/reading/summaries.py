@@ -100,11 +100,11 @@ def summarize_files(
             sha256 = _content_of(path, key)  # computed before reading, to detect changes in between
             engine.make_room(source, chosen.scale.n_bytes, n_systems=len(source.systems))
             head = _head_of(source, path, chosen, keep_names=keep_names)
-            made = CountedRuns(head, scratch.path)
-            made.rows_per_batch = rows_that_fit(
+            result = CountedRuns(head, scratch.path)
+            result.rows_per_batch = rows_that_fit(
                 chosen.scale.n_bytes / 8, head.bytes_per_row, at_once=engine.n_at_once, most=_MOST_ROWS
             )
-            work = engine.run(made, source.partitions)
+            work = engine.run(result, source.partitions)
             if work.first is None:
                 raise InputError(f"{source.name}: contains no trials to summarize. Leave it out.")
             record = summary_files.PartitionRecord(
@@ -124,7 +124,7 @@ def summarize_files(
     return (*messages, *wrote)
 
 
-def _options(given: dict[str, Any]) -> Options:
+def _options(entries: dict[str, Any]) -> Options:
     """Return the options; refuse options for metrics.
 
     Raises
@@ -132,10 +132,10 @@ def _options(given: dict[str, Any]) -> Options:
     InputError
         If there are any.
     """
-    chosen = Options.of("summarize_files", given)
+    chosen = Options.of("summarize_files", entries)
     if chosen.scale.memory is not None:
         require_least(chosen.scale.memory, allowed_memory(chosen.scale.memory), LEAST_FOR_MERGING, "merging")
-    for name, value in given.items():
+    for name, value in entries.items():
         if name not in {*SUMMARIZED, "options"} and value not in (None, False, ()):
             raise InputError(
                 f"{name}: is for an evaluation, but a summary contains only trials. Leave it out, and use it to "
@@ -145,24 +145,24 @@ def _options(given: dict[str, Any]) -> Options:
 
 
 def _partition_files(shards: PathLike | Sequence[PathLike]) -> list[PathLike]:
-    given = [shards] if isinstance(shards, str | Path) else list(shards)  # type: ignore[arg-type]
-    found = list[PathLike]()
-    for path in given:
+    value = [shards] if isinstance(shards, str | Path) else list(shards)  # type: ignore[arg-type]
+    paths = list[PathLike]()
+    for path in value:
         for one in files_of(path):
-            found += sorted(Path(one).rglob("*.parquet")) if Path(one).is_dir() else [one]
-    if not found:
+            paths += sorted(Path(one).rglob("*.parquet")) if Path(one).is_dir() else [one]
+    if not paths:
         raise InputError("shards: none given. Name at least one file.")
-    return found
+    return paths
 
 
 def _content_of(path: PathLike, key: PathLike | None) -> str:
     """Return a fingerprint of a partition: of its file, and of its key if it has one."""
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for one in map(Path, (path,) if key is None else (path, key)):
         for file in sorted(one.rglob("*.parquet")) if one.is_dir() else [one]:
             with file.open("rb") as stream:
-                found.update(hashlib.file_digest(stream, "sha256").digest())
-    return found.hexdigest()
+                result.update(hashlib.file_digest(stream, "sha256").digest())
+    return result.hexdigest()
 
 
 def _head_of(source: TrialSource, path: PathLike, options: Options, *, keep_names: bool) -> summary_files.SummaryHead:
@@ -243,17 +243,17 @@ class CountedRuns(SourcePass):
 
     def _columns(self, batch: Batch) -> summary_files.Columns:
         """Return the columns of a summary with one row for each trial."""
-        head, found = self.head, dict[str, AnyArray]()
+        head, columns = self.head, dict[str, AnyArray]()
         for names, scores in zip(head.score_columns, batch.scores, strict=True):
             each = scores.T if head.classes else [scores]
-            found |= {name: own + own.dtype.type(0) for name, own in zip(names, each, strict=True)}  # -0 is 0
+            columns |= {name: own + own.dtype.type(0) for name, own in zip(names, each, strict=True)}  # -0 is 0
         truth: AnyArray = np.asarray(batch.truth)
-        found[head.truth] = truth.astype(np.int32) if head.classes else truth
+        columns[head.truth] = truth.astype(np.int32) if head.classes else truth
         sides = _sides(batch)
-        found |= dict(zip(replace(head, n_sides=len(sides)).unit_columns, sides, strict=True))
+        columns |= dict(zip(replace(head, n_sides=len(sides)).unit_columns, sides, strict=True))
         if head.weights and batch.weight is not None:
-            found[summary_files.WEIGHT] = batch.weight
-        return found
+            columns[summary_files.WEIGHT] = batch.weight
+        return columns
 
     def with_units(self) -> summary_files.SummaryHead:
         """Return the head of the summary with the description of units."""
@@ -264,10 +264,10 @@ class CountedRuns(SourcePass):
 
     def __add__(self, other: Self) -> Self:
         """See `SourcePass.__add__`."""
-        found = self.empty()
-        found.runs, found.n, found.first = self.runs + other.runs, self.n + other.n, self.first or other.first
-        found.looks = list(map(add, self.looks, other.looks))
-        return found
+        values = self.empty()
+        values.runs, values.n, values.first = self.runs + other.runs, self.n + other.n, self.first or other.first
+        values.looks = list(map(add, self.looks, other.looks))
+        return values
 
 
 def _sides(batch: Batch) -> tuple[AnyArray, ...]:
@@ -331,16 +331,16 @@ def opened_summaries(paths: Sequence[PathLike], options: Options) -> TrialSource
         read for the summary.
     """
     how_sure, naming = options.how_sure, options.how_sure.naming
-    said = [
+    items = [
         name
         for name in Reading.__dataclass_fields__
         if options.reading.says(name) and name not in ("from_classes", "missing", "duplicates", "weights_required")
     ]
-    said += ["units"] if naming is not None and not naming.each_trial else []
-    said += ["speakers"] if options.scale.speakers is not None else []
-    if said:
+    items += ["units"] if naming is not None and not naming.each_trial else []
+    items += ["speakers"] if options.scale.speakers is not None else []
+    if items:
         raise InputError(
-            f"{said[0]}: is for reading trials, which were already read for the summary. Leave it out, or summarize "
+            f"{items[0]}: is for reading trials, which were already read for the summary. Leave it out, or summarize "
             "the partitions with it."
         )
     if options.groups is not None:
@@ -355,9 +355,9 @@ def opened_summaries(paths: Sequence[PathLike], options: Options) -> TrialSource
     source = summary_source(_files(paths), units=units)
     kind: KindName = "classes" if source.classes else "two-class"
     if options.kind not in (None, kind):
-        held, asked = (kind_called(one).about for one in (kind, options.kind))
+        held, request = (kind_called(one).about for one in (kind, options.kind))
         raise InputError(
-            f"kind: {source.name} is a summary of {held} scores, but {asked} scores are requested. Leave "
+            f"kind: {source.name} is a summary of {held} scores, but {request} scores are requested. Leave "
             f"{option('kind')} out."
         )
     return source

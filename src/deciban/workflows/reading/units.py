@@ -65,8 +65,8 @@ def complete_column(
     InputError
         If the column does not exist, or a trial has no value.
     """
-    asked: object = name
-    if not isinstance(asked, str) or name not in trials.conditions:
+    request: object = name
+    if not isinstance(request, str) or name not in trials.conditions:
         there = ", ".join((*others, *trials.conditions)) or "none"
         raise InputError(
             f"{trials.origin.name}: no column {name!r} {role}; the columns are {there} (besides {besides})."
@@ -299,14 +299,14 @@ def _numbered(columns: list[pa.DictionaryArray]) -> HeldOutGroups:
 
 
 def units_and_messages(
-    facts: UnitFacts, said: Sequence[Message], kind: AnyKind, classes: Sequence[str]
+    facts: UnitFacts, text: Sequence[Message], kind: AnyKind, classes: Sequence[str]
 ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
     """Return units for intervals, and messages about them.
 
     Parameters
     ----------
     facts : UnitFacts
-    said : sequence of Message
+    text : sequence of Message
         Assumptions that were made to find the units.
     kind : AnyKind
     classes : sequence of str
@@ -321,16 +321,16 @@ def units_and_messages(
     words = units_in_words(units)
     if units.n_units < 2:
         words += ": intervals need at least two units, so there are no intervals"
-        return None, (no_intervals(words), *said)
+        return None, (no_intervals(words), *text)
     if facts.all_alike:
         one_each = f"{counted(units.n_units, units.noun)}, one of each class: intervals need several of a class"
         words = one_each if units.are_independent else f"{words}: all trials of a class share a unit"
         words += ", so there are no intervals"
-        return None, (no_intervals(words), *said)
+        return None, (no_intervals(words), *text)
     sharing = facts.sharing()
     common = common_in_words(units.noun, [name for name, c in kind.classes_by_truth(classes) if c in sharing])
     notes = (Message(WARNING, "", common),) if common else ()
-    return units, (Message("units", "", words), *said, *notes)
+    return units, (Message("units", "", words), *text, *notes)
 
 
 def no_intervals(words: str) -> Message:
@@ -431,8 +431,8 @@ class UnitsOfSource:
         messages = tuple(replace(one, text=one.text.replace("speaker", "subject")) for one in self.messages)
         source, units = self.source, replace(self.units, noun="subject")
         if source.batch is not None:
-            held = LoadedPartition(replace(source.batch, units=units), source.partitions[0].name)
-            source = replace(source, partitions=(held,))
+            partition = LoadedPartition(replace(source.batch, units=units), source.partitions[0].name)
+            source = replace(source, partitions=(partition,))
         return replace(self, source=source, units=units, messages=messages)
 
     @property
@@ -447,8 +447,8 @@ class UnitsOfSource:
         if self.singles is not None:
             return BatchUnits(self.singles.units, dealt=self.singles.dealt())
         if self.are_trials:
-            wanted = TrialFields((), truth=True, weight=self.source.has_weights)
-            n = found_in(self.source, self.engine, wanted, _counted, "counting trials") or 0
+            fields = TrialFields((), truth=True, weight=self.source.has_weights)
+            n = found_in(self.source, self.engine, fields, _counted, "counting trials") or 0
             own = UnlistedUnits(self.units.codes, self.units.keys, self.units.noun, self.units.source, n)
             return BatchUnits(own)
         return BatchUnits(self.units, self.by_name)
@@ -504,28 +504,28 @@ def units_of_source(source: TrialSource, engine: Engine, how_sure: UncertaintyOp
     if source.batch is not None:
         own, messages = units_of_batch(source, how_sure, kind)
         return UnitsOfSource(own, engine, None if own.batch is None else own.batch.units, None, messages)
-    found = None
+    result = None
     if source.has_units and not source.are_units:
-        found = UnitsFound(look_at_units(source, engine)[0])
+        result = UnitsFound(look_at_units(source, engine)[0])
     elif how_sure.naming is None or not how_sure.naming.each_trial:
-        found = kind.units_unasked_of_source(source, engine)
-    if found is not None:
-        units, messages = None, found.said
-        if found.facts.units is not None:
-            units, messages = units_and_messages(found.facts, found.said, kind, source.classes)
-        return UnitsOfSource(source, engine, units, found.by_name, messages)
-    said = (
+        result = kind.units_unasked_of_source(source, engine)
+    if result is not None:
+        units, messages = None, result.said
+        if result.facts.units is not None:
+            units, messages = units_and_messages(result.facts, result.said, kind, source.classes)
+        return UnitsOfSource(source, engine, units, result.by_name, messages)
+    notes = (
         ()
         if how_sure.naming is not None
         else tuple(unused_names(one for one in source.columns if one not in source.names))
     )
     if source.classes:  # no keys are kept for so many units
         each = TrialUnits((), np.zeros(0, np.uint64), kind.noun, independent(kind.noun))
-        return UnitsOfSource(source, engine, each, None, said)
+        return UnitsOfSource(source, engine, each, None, notes)
     if not source.are_units:
         return UnitsOfSource(source, engine, None, None, (no_intervals(_unknown()),))
     survey = survey_trials(source, engine)
-    units, messages = units_and_messages(survey.of_units, said, kind, ())
+    units, messages = units_and_messages(survey.of_units, notes, kind, ())
     return UnitsOfSource(source, engine, units, None, messages, survey)
 
 
@@ -558,8 +558,8 @@ def units_of_batch(
         if naming is None and units.are_independent:
             messages = (*messages, *unused_names(trials.conditions))
         facts = UnitFacts.of(units, batch.labels, counting)
-        found, messages = units_and_messages(facts, messages, kind, source.classes)
-        units = None if found is None else units
+        result, messages = units_and_messages(facts, messages, kind, source.classes)
+        units = None if result is None else units
     (partition,) = source.partitions
     own = LoadedPartition(replace(batch, units=units), partition.name)
     return replace(source, partitions=(own,), has_units=units is not None), messages

@@ -111,8 +111,8 @@ def evaluate_spoofing_files(
     roles = [trials.role(name) for name in trials.source.systems]
     if not set(roles) & {COUNTERMEASURE, SINGLE_SCORE}:
         roles = [SINGLE_SCORE] * len(roles)  # a verifier alone
-    told = tuple(one for one in (*trials.source.messages, *messages) if not is_moot(one))
-    return results_of(trials, roles, edition, verifier, chosen, messages=told, progress=say)
+    items = tuple(one for one in (*trials.source.messages, *messages) if not is_moot(one))
+    return results_of(trials, roles, edition, verifier, chosen, messages=items, progress=say)
 
 
 def results_of(
@@ -126,17 +126,17 @@ def results_of(
     progress: Progress,
 ) -> SpoofingResults:
     """Return the results of the systems, each with its role."""
-    made, told = list[SpoofingSystem](), tuple(messages)
+    result, answer = list[SpoofingSystem](), tuple(messages)
     for role in (COUNTERMEASURE, SINGLE_SCORE):
         systems = [at for at, one in enumerate(roles) if one == role]
         if systems:
             own = _Evaluator.of(trials, role, edition, verifier, options)
-            told += tuple(one for one in own.units.messages if one not in told)
+            answer += tuple(one for one in own.units.messages if one not in answer)
             for at in systems:
                 progress(f"evaluating {trials.source.systems[at]}")
-                made.append(own.system(at))
-    results = Results(tuple(one.found for one in made), trials.source.report, told)
-    return SpoofingResults(edition, tuple(made), verifier, results)
+                result.append(own.system(at))
+    results = Results(tuple(one.found for one in result), trials.source.report, answer)
+    return SpoofingResults(edition, tuple(result), verifier, results)
 
 
 def cost_of_decisions(trials: LabelledTrials, accepted: BoolArray, edition: Edition, options: Options) -> Measured:
@@ -163,13 +163,15 @@ def refuse_others(edition: Edition, options: Options, asv: object, asv_key: obje
     ------
     InputError
     """
-    given = {"weights": options.reading.weights, "equalize": options.split.equalize, "worst": options.worst}
-    given |= {"dask": options.scale.dask, "speakers": options.scale.speakers, "kind": options.kind == "classes"}
-    named = [name for name, value in given.items() if value]
+    entries = {"weights": options.reading.weights, "equalize": options.split.equalize, "worst": options.worst}
+    entries |= {"dask": options.scale.dask, "speakers": options.scale.speakers, "kind": options.kind == "classes"}
+    named = [name for name, value in entries.items() if value]
     if named:
         raise InputError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
-    asked = options.metrics.operating_points
-    if asked is not None and set(asked if isinstance(asked, list | tuple) else [asked]) - {*edition.plan.points}:
+    request = options.metrics.operating_points
+    if request is not None and set(request if isinstance(request, list | tuple) else [request]) - {
+        *edition.plan.points
+    }:
         raise InputError(f"operating_points: {edition.plan.name} defines its costs. Leave it out.")
     if asv_key is not None and asv is None:
         raise InputError(f"asv_key: a key of the verifier needs its scores ({option(asv=...)}).")
@@ -214,9 +216,9 @@ class LabelledTrials:
         if "-" in map(str, (*single_files(paths), key)):
             raise InputError("scores: standard input can be read only once, but labels of spoofs are read twice.")
         options.scale.require_room("protocols of spoofing", paths, key)
-        given = (options.reading.labels or {}).get("spoof")
-        spoofs = None if given is None else given.split("|")
-        if given is not None and "target" not in (options.reading.labels or {}):
+        value = (options.reading.labels or {}).get("spoof")
+        spoofs = None if value is None else value.split("|")
+        if value is not None and "target" not in (options.reading.labels or {}):
             raise InputError(f"labels: spoof, without target. Write {labels_option('tgt', 'imp', spoof='fake')}.")
         reading = reading_of_two(options.reading)
         first = replace(options, reading=reading, kind="two-class")
@@ -298,37 +300,37 @@ def _verifier(
     if asv is None:
         inside = [at for at, name in enumerate(trials.source.systems) if trials.role(name) == "verifier"]
         return (_verifier_of(trials, inside[0]), ()) if inside else (None, ())
-    found = LabelledTrials.read([asv], key, _reading_of_verifier(asv, key, options), progress)
-    if not found.has_three:
+    result = LabelledTrials.read([asv], key, _reading_of_verifier(asv, key, options), progress)
+    if not result.has_three:
         raise InputError(
             f"asv: {display_name(asv)} must have trials of targets, non-targets and spoofs. Are the files swapped? "
             "Scores of the countermeasure come first."
         )
-    if len(found.source.systems) > 1:
+    if len(result.source.systems) > 1:
         raise InputError(f"asv: {display_name(asv)} has scores of several systems. Name a file with one.")
-    dropped = sorted({*(options.reading.where or ())} - {*found.source.columns})
+    dropped = sorted({*(options.reading.where or ())} - {*result.source.columns})
     shared = [option(name) for name in ("negate", "lr", "log10") if getattr(options.reading, name)]
     words = [
         f"{option('where')} {', '.join(dropped)} selects trials of SCORES only: the verifier has no such column"
     ] * any(dropped)
     words += [f"{', '.join(shared)}: applied to the scores of the verifier, too"] * any(shared)
-    return _verifier_of(found, 0), (*found.source.messages, *(Message("note", "", one) for one in words))
+    return _verifier_of(result, 0), (*result.source.messages, *(Message("note", "", one) for one in words))
 
 
 def _as_errors(rates: Any) -> AsvErrors:
-    given = list(rates)
-    if len(given) != 3:
-        raise InputError(f"asv_errors: got {len(given)} numbers. Pass three fractions: p_miss, p_fa, p_fa_spoof.")
-    return AsvErrors(*map(float, given))
+    values = list(rates)
+    if len(values) != 3:
+        raise InputError(f"asv_errors: got {len(values)} numbers. Pass three fractions: p_miss, p_fa, p_fa_spoof.")
+    return AsvErrors(*map(float, values))
 
 
 def _verifier_of(trials: LabelledTrials, system: int) -> Verifier:
     """Return a verifier with its errors at the threshold of its EER."""
-    three, listed = trials.of_kinds(trials.batch.scores[system]), trials.batch.trials
+    three, items = trials.of_kinds(trials.batch.scores[system]), trials.batch.trials
     values = dict[str, tuple[AnyArray, ...]]()
-    if listed is not None:
-        for name in listed.conditions:
-            values[name] = trials.of_kinds(np.asarray(listed.condition(name).to_pylist(), dtype=object))
+    if items is not None:
+        for name in items.conditions:
+            values[name] = trials.of_kinds(np.asarray(items.condition(name).to_pylist(), dtype=object))
     if "source" in values:
         values["attack"] = values["source"]
     return Verifier(trials.source.systems[system], spoofing.asv_errors(*three), three, values)
@@ -343,13 +345,13 @@ def _reading_of_verifier(asv: Any, key: Any, options: Options) -> Options:
         If there are no labels.
     """
     known = replace(options.reading, format=None, columns=None, key_format=None, key_columns=None, names=None)
-    found = recognize(asv if key is None else key, of_key=key is not None)
-    if key is None and not readable_as(found, ("key",)):
+    result = recognize(asv if key is None else key, of_key=key is not None)
+    if key is None and not readable_as(result, ("key",)):
         raise InputError(
             f"asv: {display_name(asv)} does not have the labels target, nontarget and spoof. Name a key of its trials "
             f"({option(asv_key=...)})."
         )
-    if _is_verifier_of_2019(found):
+    if _is_verifier_of_2019(result):
         name = "asvspoof2019-asv"
         known = replace(known, format=name) if key is None else replace(known, key_format=name)
     if known.where:
@@ -359,9 +361,9 @@ def _reading_of_verifier(asv: Any, key: Any, options: Options) -> Options:
     return replace(options, reading=known, split=type(options.split)())
 
 
-def _is_verifier_of_2019(found: Recognized) -> bool:
+def _is_verifier_of_2019(result: Recognized) -> bool:
     """Return True for scores of a verifier in ASVspoof 2019."""
-    rows = (line.split()[:2] for line in found.files[0].lines[:_FIRST])
+    rows = (line.split()[:2] for line in result.files[0].lines[:_FIRST])
     return any(row in (["bonafide", "target"], ["bonafide", "nontarget"]) for row in rows)
 
 
@@ -396,14 +398,14 @@ class _Evaluator:
 
     def system(self, at: int) -> SpoofingSystem:
         """Return the metrics of a system, for all trials and in each condition."""
-        found, metrics = self.metrics(at, np.ones(len(self.truth), bool), {})
+        result, metrics = self.metrics(at, np.ones(len(self.truth), bool), {})
         cells = []
         for values, rows in self.conditions():
             name = " · ".join(f"{column} {value}" for column, value in values.items())
             counts = {"targets": int((self.truth & rows).sum()), "non-targets": int((~self.truth & rows).sum())}
             part, own = self.metrics(at, rows, values)
             cells.append((Condition(name, values, counts, part), own))
-        return SpoofingSystem(found, self.role, metrics, tuple(cells))
+        return SpoofingSystem(result, self.role, metrics, tuple(cells))
 
     def conditions(self) -> Iterator[tuple[dict[str, str | None], BoolArray]]:
         """Yield the values of spoofs and the rows of their trials; trials of others have the same values, or any.
@@ -445,15 +447,15 @@ class _Evaluator:
     ) -> tuple[Evaluation, dict[str, Measured]]:
         edition = self.edition
         verifier = None if self.verifier is None else self.verifier.within(values)
-        found = self.evaluated(at, rows, self.options.metrics.operating_points)
+        evaluation = self.evaluated(at, rows, self.options.metrics.operating_points)
         scores, spoofs = self.trials.batch.scores[at], self.trials.is_spoof
         two = scores[rows & ~spoofs], scores[rows & spoofs]
-        made = {"cm_eer": Measured.eer(found), "cllr": Measured.of(found, "cllr")}
-        made |= {name: Measured.of(found, (name, 0)) for name in ("min_dcf", "act_dcf")}
+        entries = {"cm_eer": Measured.eer(evaluation), "cllr": Measured.of(evaluation, "cllr")}
+        entries |= {name: Measured.of(evaluation, (name, 0)) for name in ("min_dcf", "act_dcf")}
         limits = {name: 1.0 / int(name[5:]) for name in edition.countermeasure if name.startswith("bpcer")}
         attacks = self.attacks(scores, rows & spoofs) if limits else {}
         for name, limit in limits.items():
-            made[name] = Measured(spoofing.bpcer_at_apcer(two[0], attacks, max_apcer=limit))
+            entries[name] = Measured(spoofing.bpcer_at_apcer(two[0], attacks, max_apcer=limit))
         if verifier is not None:
             errors = verifier.errors
             weights, point = edition.weights(errors), edition.point(errors)
@@ -463,40 +465,40 @@ class _Evaluator:
                 OF_VERIFIER, ("min_dcf", "act_dcf"), (spoofing.min_t_dcf, spoofing.act_t_dcf), strict=True
             ):
                 value = compute(*two, asv=errors, **edition.t_dcf)
-                made[name] = Measured(value, costs, (of, 0), less, floor)
+                entries[name] = Measured(value, costs, (of, 0), less, floor)
         if verifier is not None and verifier.scores is not None:
             three, own = verifier.scores, {"bona": two[0], "cm_spoof": two[1]}
             of_scores = {
                 "t_eer": lambda: spoofing.t_eer(*three, **own)[0],
                 "min_a_dcf": lambda: spoofing.min_tandem_a_dcf(*three, bona=two[0], cm_spoof=two[1], **edition.a_dcf),
             }
-            made |= {name: Measured(of_scores[name]()) for name in OF_ITS_SCORES if name in edition.tandem}
-        return found, edition.sorted(self.role, made)
+            entries |= {name: Measured(of_scores[name]()) for name in OF_ITS_SCORES if name in edition.tandem}
+        return evaluation, edition.sorted(self.role, entries)
 
     def attacks(self, scores: AnyArray, rows: BoolArray) -> dict[str, AnyArray]:
         """Return the scores of some spoofs by attack; all of them are one attack without a column with this name."""
-        listed = self.trials.batch.trials
-        if listed is None or "attack" not in listed.conditions:
+        items = self.trials.batch.trials
+        if items is None or "attack" not in items.conditions:
             return {"": scores[rows]}
-        names = np.asarray(listed.condition("attack").to_pylist(), dtype=str)[rows]
+        names = np.asarray(items.condition("attack").to_pylist(), dtype=str)[rows]
         return {name: scores[rows][names == name] for name in np.unique(names).tolist()}
 
     def _single(self, at: int, rows: BoolArray) -> tuple[Evaluation, dict[str, Measured]]:
         spoofs, edition = self.trials.is_spoof, self.edition
         others = ~self.truth & ~spoofs & rows
-        found = self.evaluated(at, rows, self.options.metrics.operating_points)
+        evaluation = self.evaluated(at, rows, self.options.metrics.operating_points)
         costs, scores = self.weighted(at, rows), self.trials.batch.scores[at]
         three = scores[self.truth & rows], scores[others], scores[spoofs & rows]
-        made = {
-            "sasv_eer": Measured.eer(found),
+        entries = {
+            "sasv_eer": Measured.eer(evaluation),
             "sv_eer": Measured.eer(self.evaluated(at, rows & ~spoofs)),
             "spf_eer": Measured.eer(self.evaluated(at, rows & ~others)),
             "min_a_dcf": Measured.of(costs, ("min_dcf", 0), spoofing.min_a_dcf(*three, **edition.a_dcf)),
             "act_a_dcf": Measured.of(costs, ("act_dcf", 0), spoofing.act_a_dcf(*three, **edition.a_dcf)),
         }
         if rows[~spoofs].all() and not rows.all():
-            del made["sv_eer"]  # spoofs do not change it
-        return found, edition.sorted(self.role, made)
+            del entries["sv_eer"]  # spoofs do not change it
+        return evaluation, edition.sorted(self.role, entries)
 
     def weighted(self, at: int, rows: BoolArray) -> Evaluation:
         """Evaluate some trials with the weights of non-targets and spoofs in the a-DCF.
@@ -523,8 +525,8 @@ class _Evaluator:
         metrics = replace(self.options.metrics, operating_points=points or None, eer_conventions=self.edition.plan.eer)
         own = replace(self.options, metrics=metrics)
         kind, name = kind_called("two-class"), self.trials.source.systems[at]
-        found: Evaluation = kind.evaluate_source(replace(self.units, source=source), own, system=at, name=name)
-        return found
+        evaluation: Evaluation = kind.evaluate_source(replace(self.units, source=source), own, system=at, name=name)
+        return evaluation
 
 
 def _held(source: TrialSource, batch: Batch) -> TrialSource:

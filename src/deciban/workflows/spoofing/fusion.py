@@ -169,20 +169,20 @@ def fuse_spoofing_files(
     trained.fusion.training_ = replace(record, systems=trials.source.systems)
     compare = partial(_compared, edition=edition, options=chosen, say=say)
     dev = compare(trials, trained.transform(trials.batch.stacked), trained.cascade)
-    told, listed = [*dev.results.messages, *_swapped(trials)], trials.batch.trials
+    answer, items = [*dev.results.messages, *_swapped(trials)], trials.batch.trials
     crossed = tests = None
     if held is not None:
         say("cross-validating")
         crossed = _cross_validated(trials, untrained, held)
-        told.append(held.message(sides_of(trials.source), "fused"))
+        answer.append(held.message(sides_of(trials.source), "fused"))
     crossing = None if crossed is None else compare(trials, crossed, None, suffix=", cross-validated")
-    llrs = None if crossed is None or listed is None else Scores(listed, crossed[:, 0])
+    llrs = None if crossed is None or items is None else Scores(items, crossed[:, 0])
     if test_scores:
         tests = _pair_of(LabelledTrials.read(paths_of(test_scores, also=(test_key,)), test_key, chosen, say))
         best = spoofing.min_cascade_a_dcf(*tests.of_kinds(tests.batch.stacked), **edition.a_dcf)
     other = None if tests is None else compare(tests, trained.transform(tests.batch.stacked), best)
-    told += () if other is None else other.results.messages
-    messages = tuple(one for one in dict.fromkeys(told) if not is_moot(one))
+    answer += () if other is None else other.results.messages
+    messages = tuple(one for one in dict.fromkeys(answer) if not is_moot(one))
     return FusedSpoofing(trained.fusion, dev, other, crossing, llrs, messages)
 
 
@@ -206,12 +206,12 @@ class _FusionAndCascade:
         return np.column_stack((self.fusion.transform(scores), not_none(self.cascade, "cascade").accepts(scores)))
 
 
-def _cross_validated(trials: LabelledTrials, untrained: _FusionAndCascade, held: HoldOut) -> FloatArray:
+def _cross_validated(trials: LabelledTrials, untrained: _FusionAndCascade, out: HoldOut) -> FloatArray:
     """Return llrs and decisions for all trials from training without their groups."""
     batch = trials.batch
-    groups = None if batch.trials is None else groups_of(batch.trials, held.by)
+    groups = None if batch.trials is None else groups_of(batch.trials, out.by)
     source = in_memory(Batch((batch.stacked,), trials.kinds), KINDS)
-    crossed = SourceParts.in_memory(source, held.parts, groups=groups).crossed(untrained, "")
+    crossed = SourceParts.in_memory(source, out.parts, groups=groups).crossed(untrained, "")
     return crossed.held.scores[0].astype(np.float64, copy=False)
 
 
@@ -230,12 +230,12 @@ def _compared(
     (name,) = names_apart([f"{SpoofingFusion.table_name}{suffix}"], systems)
     fused = trials.with_system(name, trained[:, 0])
     roles = [SINGLE_SCORE if least is not None or at == len(systems) else "" for at in range(len(systems) + 1)]
-    found = results_of(fused, roles, edition, None, options, messages=trials.source.messages, progress=say)
+    result = results_of(fused, roles, edition, None, options, messages=trials.source.messages, progress=say)
     decided = {"act_a_dcf": trained[:, 1] > 0.0}
     if least is not None:
         decided["min_a_dcf"] = least.accepts(trials.batch.stacked)
     costs = {name: cost_of_decisions(trials, accepted, edition, options) for name, accepted in decided.items()}
-    return CascadeAndFusion(found, least, costs)
+    return CascadeAndFusion(result, least, costs)
 
 
 def _pair_of(trials: LabelledTrials) -> LabelledTrials:

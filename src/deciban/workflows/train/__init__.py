@@ -108,8 +108,8 @@ class Trained(Tabular, Jsonable):
     @property
     def test(self) -> Results[Any] | None:
         """Evaluations of the rows on other trials, if any."""
-        found = tuple(row.eval for row in self.rows if row.eval is not None)
-        return Results(found, None, self.messages) if found else None
+        items = tuple(row.eval for row in self.rows if row.eval is not None)
+        return Results(items, None, self.messages) if items else None
 
     def of(self, *roles: str) -> list[Any]:
         """Return the evaluations on the training trials of the rows with one of these roles."""
@@ -189,8 +189,8 @@ class Trained(Tabular, Jsonable):
             return {"systems": dev, "test": test}
         if self.model.is_fusion:
             return {}
-        found = {"before": self.before, "after": self.after, "cross_validated": self.cross_validated}
-        return {name: None if one is None else one.to_dict() for name, one in found.items()}
+        entries = {"before": self.before, "after": self.after, "cross_validated": self.cross_validated}
+        return {name: None if one is None else one.to_dict() for name, one in entries.items()}
 
     def __eq__(self, other: object) -> bool:
         """Compare the content, which is equal for equal runs."""
@@ -306,9 +306,9 @@ def train_files(
     >>> [(row.name, round(row.dev.cllr, 2)) for row in done.rows]
     [('A', 0.64), ('B', 0.82), ('fusion', 0.5)]
     """
-    given: Any = scores
-    is_opened = isinstance(given, Opened)
-    named, options = (given, options) if is_opened else named_scores(given, key, options)
+    value: Any = scores
+    is_opened = isinstance(value, Opened)
+    named, options = (value, options) if is_opened else named_scores(value, key, options)
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     by = held or (HoldOut(n_folds, n_folds) if select else None)
@@ -318,23 +318,23 @@ def train_files(
     incomplete = isinstance(model, ScoreModel) and model.accepts_missing
     chosen = replace(chosen, groups=None if by is None else by.groups, incomplete=incomplete)
     files = opened(named, key, chosen)
-    made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
+    result = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
     model_files.refuse_twice(single_files(files.score_paths))
-    chosen = files.options_for(made, chosen)
+    chosen = files.options_for(result, chosen)
     measured = None if quality is None else read_measures(quality)
     other = measured if test_quality is None else read_measures(test_quality)
-    with _subsets_named(made):
+    with _subsets_named(result):
         source = files.as_source(chosen, progress)
-    model_files.require_kind_of_source(made, source)
-    model_files.require_one_system(made, source)
+    model_files.require_kind_of_source(result, source)
+    model_files.require_one_system(result, source)
     model_files.require_groups(source, held, by if select else None)
-    source, made, combining = _measured(source, made, chosen, measured, (measures, combine))
+    source, result, combining = _measured(source, result, chosen, measured, (measures, combine))
     others = None
     if test_scores is not None:
         read = partial(opened_others, measured=other, progress=progress)
-        others = read(test_scores, test_key, chosen, source, made)
+        others = read(test_scores, test_key, chosen, source, result)
     hold = held, by if select else None
-    return train_source(source, made, chosen, say, messages=combining, others=others, hold=hold)
+    return train_source(source, result, chosen, say, messages=combining, others=others, hold=hold)
 
 
 def train_source(
@@ -402,8 +402,8 @@ def train_source(
         rows.append(_crossed_row(model, crossing, dev, progress, [row.name for row in rows]))
     if selection is not None:
         rows = replace(work, dev=replace(dev, scored=every), others=others).with_left_out(rows, selection)
-    told = work.messages()
-    here, there = told if others is not None else (told[0], [])
+    answer = work.messages()
+    here, there = answer if others is not None else (answer[0], [])
     return Trained(
         model,
         taken,
@@ -417,20 +417,20 @@ def train_source(
     )
 
 
-def _said(model: ScoreModel, dev: Compared, held: HoldOut | None) -> list[Message]:
+def _said(model: ScoreModel, dev: Compared, out: HoldOut | None) -> list[Message]:
     """Return the messages about training."""
-    source, found = dev.source, list[Message]()
+    source, messages = dev.source, list[Message]()
     if model.is_fusion:  # its rows are of calibrated systems, and have no notes on the original scores
-        found += messages_on_ratios(_scores_in_memory(source))
-    if held is not None:
-        found.append(held.message(model_files.sides_of(source), "fused" if model.is_fusion else "calibrated"))
+        messages += messages_on_ratios(_scores_in_memory(source))
+    if out is not None:
+        messages.append(out.message(model_files.sides_of(source), "fused" if model.is_fusion else "calibrated"))
     training = not_none(model.training_, "training_")
     n_lacking = training.results.get("n_without_quality")
     if source.batch is None and n_lacking:
         n = sum(training.counts.values())
         words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
-        found.append(Message("note", "", words))
-    return found
+        messages.append(Message("note", "", words))
+    return messages
 
 
 def _scores_in_memory(source: TrialSource) -> list[AnyScores]:

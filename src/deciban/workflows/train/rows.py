@@ -88,8 +88,8 @@ class Compared:
         """
         source = self.source
         self.kind.require_model(model, self.options.reading, source.classes, source.units)
-        own, told = model_files.in_class_order(model, source)
-        return replace(self, scored=replace(self.scored, source=own), messages=(*self.messages, *told))
+        own, answer = model_files.in_class_order(model, source)
+        return replace(self, scored=replace(self.scored, source=own), messages=(*self.messages, *answer))
 
     def evaluated(
         self, systems: Sequence[int], progress: Progress, model: ScoreModel | None = None, name: str = ""
@@ -117,20 +117,20 @@ class Compared:
             ties = _ties(source) if ties is None and kind.has_ties else ties or {}
             units = () if self.units is None else self.units.messages
             return [*messages_with_ties(source, kind, ties), *units, *self.scored.messages, *self.messages]
-        found = [] if results is None else list(results.messages)
+        items = [] if results is None else list(results.messages)
         if results is not None and results.join is not None and not before:
             join = kind.join_message(results.join, "")
-            found = [join if isinstance(one, Message) and one.kind == join.kind else one for one in found]
-        return [*found, *self.scored.messages, *self.messages]
+            items = [join if isinstance(one, Message) and one.kind == join.kind else one for one in items]
+        return [*items, *self.scored.messages, *self.messages]
 
 
 def _ties(source: TrialSource) -> dict[str, int | float]:
     """Return the number of tied scores of each system."""
-    found = dict[str, int | float]()
+    entries = dict[str, int | float]()
     for k, name in enumerate(source.systems):
         batch = having(ordered(source, systems=[k]), (0,)).held
-        found[name] = n_tied(batch.scores[0], batch.labels, batch.weight)
-    return found
+        entries[name] = n_tied(batch.scores[0], batch.labels, batch.weight)
+    return entries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,8 +225,8 @@ class TrainingRows:
         """
         model, systems = self.model, self.dev.source.systems
         every = range(len(systems))
-        wanted = [*(f"without {one}" for one in systems), "fusion without quality", model.row_name(systems)]
-        *without, plainer, name = names_apart(wanted, systems)
+        items = [*(f"without {one}" for one in systems), "fusion without quality", model.row_name(systems)]
+        *without, plainer, name = names_apart(items, systems)
         role: Role = "fusion" if model.is_fusion else "calibration"
         if alone:
             rows = [self.anew("single", [k], systems[k]) for k in every]
@@ -241,10 +241,10 @@ class TrainingRows:
 
     def row_of(self, role: Role, name: str, model: ScoreModel) -> FusionRow:
         """Evaluate the output of a trained model for all systems."""
-        found = self._evaluated(range(len(self.dev.source.systems)), name, model)
+        result = self._evaluated(range(len(self.dev.source.systems)), name, model)
         if self._alone or not self.results:
-            self.results.append(found)
-        return self._with_objective(model, _row(role, name, found))
+            self.results.append(result)
+        return self._with_objective(model, _row(role, name, result))
 
     def _with_objective(self, model: object, row: FusionRow) -> FusionRow:
         """Return the row of a two-class model with its objective, if it was trained on the trials of the row."""
@@ -279,10 +279,10 @@ class TrainingRows:
     def messages(self) -> list[list[Any]]:
         """Return the messages about the training trials, and about others."""
         results: list[Any] = self.results[0] if self.results else [None] * len(self._sets)
-        told = [one.told(own, before=not self._alone) for one, own in zip(self._sets, results, strict=True)]
+        items = [one.told(own, before=not self._alone) for one, own in zip(self._sets, results, strict=True)]
         if self.others is not None:
-            told[1] = [Message("other", "", f"{self.dev.kind.noun}s of --apply-to:"), *told[1]]
-        return told
+            items[1] = [Message("other", "", f"{self.dev.kind.noun}s of --apply-to:"), *items[1]]
+        return items
 
     def _evaluated(self, systems: Sequence[int], name: str = "", model: ScoreModel | None = None) -> list[Results[Any]]:
         """Return the results of the training trials, and of others."""
@@ -328,8 +328,8 @@ def rows_of_model(model: ScoreModel, dev: Compared, test: Compared, progress: Pr
         return FusionMetrics((), None)
     names = (() if model.training_ is None else model.training_.systems) or dev.source.systems
     if (task := work.task(model, names)) is None:
-        found = _trained_anew(replace(work, dev=complete, others=other, training=dev.source), same)
-        return replace(found, rows=work.with_incomplete(found.rows))
+        result = _trained_anew(replace(work, dev=complete, others=other, training=dev.source), same)
+        return replace(result, rows=work.with_incomplete(result.rows))
     analysis = analysed(task)
     rows: list[FusionRow] = list(analysis.rows)
     fused, *_ = names_apart([model.table_name], analysis.names)
@@ -403,54 +403,54 @@ def opened_others(
         As in `deciban.workflows.reading.inputs.open_source`; or if systems or classes do not match, or quality
         measures are missing.
     """
-    given = list(scores) if isinstance(scores, list | tuple) else [scores]
+    value = list(scores) if isinstance(scores, list | tuple) else [scores]
     paths: Sequence[PathLike] = [one for one in source.paths if not is_object(one)]
-    named = given if any(map(is_object, (*given, key))) else paths_of(given, also=(*paths, key), name="test_scores")
-    asked = options.lenient().lenient_on_units().of_systems(source.renamed)
-    files = opened(named, key, asked).in_order_of(source.classes)
+    named = value if any(map(is_object, (*value, key))) else paths_of(value, also=(*paths, key), name="test_scores")
+    request = options.lenient().lenient_on_units().of_systems(source.renamed)
+    files = opened(named, key, request).in_order_of(source.classes)
     model_files.refuse_twice(single_files(files.score_paths))
-    found, own = _with_what_it_has(files.as_source(asked, progress), options)
-    if bool(found.classes) != bool(source.classes) or set(found.classes) != set(source.classes):
+    result, own = _with_what_it_has(files.as_source(request, progress), options)
+    if bool(result.classes) != bool(source.classes) or set(result.classes) != set(source.classes):
         raise InputError(
-            f"test_scores: {found.name} has {_classes(found)}, but the training trials have {_classes(source)}. "
+            f"test_scores: {result.name} has {_classes(result)}, but the training trials have {_classes(source)}. "
             "Name scores of the same classes."
         )
-    model_files.require_one_system(model, found)
-    order, told = list(range(len(found.systems))), list[Message]()
+    model_files.require_one_system(model, result)
+    order, messages = list(range(len(result.systems))), list[Message]()
     if model.is_fusion:
-        order, told = model_files.order_of_training(found.systems, source.systems, len(source.systems))
+        order, messages = model_files.order_of_training(result.systems, source.systems, len(source.systems))
     if measured is not None:
-        found = with_quality(found, measured, own.scale, sides=source.quality or None)
-    if lacking := [name for name in source.quality if name not in found.quality]:
+        result = with_quality(result, measured, own.scale, sides=source.quality or None)
+    if lacking := [name for name in source.quality if name not in result.quality]:
         names = " or ".join(name.removesuffix("_quality") for name in lacking)
         raise InputError(
-            f"test_quality: no quality measures of {names} for any trial of {found.name}, but the fusion was trained "
+            f"test_quality: no quality measures of {names} for any trial of {result.name}, but the fusion was trained "
             f"with them. Name their file ({option(test_quality=...)})."
         )
     with own.scale.engine() as engine:
-        engine.make_room(found, own.scale.n_bytes)
-        units = units_of_source(found, engine, own.how_sure, kind_called(found.kind_name()))
+        engine.make_room(result, own.scale.n_bytes)
+        units = units_of_source(result, engine, own.how_sure, kind_called(result.kind_name()))
     scored = model_files.PartlyScoredTrials.of(units.source, own).choose(order, own)
-    return Compared(scored, own, units, found.classes, tuple(told))
+    return Compared(scored, own, units, result.classes, tuple(messages))
 
 
 def _classes(source: TrialSource) -> str:
     return f"classes {', '.join(source.classes)}" if source.classes else "two classes"
 
 
-def _with_what_it_has(found: TrialSource, options: Options) -> tuple[TrialSource, Options]:
+def _with_what_it_has(source: TrialSource, options: Options) -> tuple[TrialSource, Options]:
     """Return options without the weights or units that other trials lack, and the trials with messages about that.
 
     Trials in memory already have these messages.
     """
     own = options
-    if found.batch is not None:
-        return found, options.lenient_on_units()
-    notes, words = list[Message](), f"{found.name}: no {{}}, unlike the training trials; these trials {{}}"
-    if options.reading.weights is not None and not found.has_weights:
+    if source.batch is not None:
+        return source, options.lenient_on_units()
+    notes, words = list[Message](), f"{source.name}: no {{}}, unlike the training trials; these trials {{}}"
+    if options.reading.weights is not None and not source.has_weights:
         own = replace(own, reading=replace(own.reading, weights=None))
         notes.append(Message(WARNING, "", words.format("weights", "have equal weight")))
-    if options.how_sure.units is not None and not found.has_units:
+    if options.how_sure.units is not None and not source.has_units:
         own = replace(own, how_sure=replace(own.how_sure, units=None, intervals=False, bootstrap=0, optimism=None))
         notes.append(Message(WARNING, "", words.format("units", "have no intervals")))
-    return replace(found, messages=(*found.messages, *notes)), own
+    return replace(source, messages=(*source.messages, *notes)), own
