@@ -44,7 +44,7 @@ def test_key_of_three_systems():
 def test_the_label_of_a_countermeasure_is_named():
     """Its scores tell bona fide from spoofed speech, and the label is about speakers."""
     (note,) = golden("asvspoof5-sasv.key").notes
-    columns = note.split("--key-columns ")[1]
+    columns = note.split("key columns ")[1]
     other = golden("asvspoof5-sasv.key", columns=columns, need="key")
     assert other.key.is_target.tolist() == [True, True, False]
     assert other.notes == golden("asvspoof5-sasv.scores").notes == golden("asvspoof5.key").notes == ()
@@ -66,7 +66,7 @@ def test_the_table_of_a_fusion():
     ]
     assert contents.key.is_target.tolist() == [True, False, False]
     (note,) = golden("asvspoof5-fusion.scores", need="key").notes
-    labels = dict(pair.split("=") for pair in note.split("--labels ")[1].replace("'", "").split(","))
+    labels = dict(pair.split("=") for pair in note.split("the labels ")[1].replace("'", "").split(","))
     assert golden("asvspoof5-fusion.scores", labels=labels).key.is_target.tolist() == [True, False, True]
     unlabelled = read_bytes(b"asv_score,cm_score\n1,2\n", need="scores")
     assert [one.score.tolist() for one in unlabelled.systems] == [[1], [2]]

@@ -518,9 +518,8 @@ def require_same_posteriors(model: ScoreModel, reading: Reading, classes: Sequen
     if trained is not None and value != (trained if "=" in str(trained) else _named(str(trained), names)):
         named = "not given" if reading.posterior_prior is None else value or "flat"
         raise InputError(
-            f"posterior_prior: {named}, but the model was trained on log posteriors. Apply it to scores with the same "
-            f"prior ({either(f'{trained}, posterior_prior=...', f'--posterior-prior {trained}')}), or train another "
-            "model."
+            f"posterior_prior: {named}, but the model was trained on log posteriors. Use scores with the same prior "
+            f"({either(f'{trained}, posterior_prior=...', f'--posterior-prior {trained}')}), or train another model."
         )
 
 
