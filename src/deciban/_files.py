@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeAlias
 
 from deciban.errors import FormatError, InputError, one_line
-from deciban.types import Json
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -479,7 +478,7 @@ def read_short_text(path: PathLike, most: int | None = None) -> str:
         raise FormatError(f"{name}: not text in UTF-8 ({error.reason} at byte {error.start}).") from error
 
 
-def toml_of(text: str, name: str, example: str) -> dict[str, Json]:
+def toml_of(text: str, name: str, example: str) -> dict[str, Any]:
     """Return the content of a TOML file.
 
     Parameters

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import starmap, zip_longest
@@ -381,7 +381,7 @@ def convert(
     # A format for detection llrs converts the scores itself.
     class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
     convert_as = partial(in_other_units, detection_llr=detection_llr, write_as=class_unit, lr=lr, negate=negate)
-    read = _Read(what, partial(convert_as, probabilities=probabilities), probabilities is not None)
+    read = _Read(what, partial(convert_as, probabilities=probabilities))
     reading: InputReading = {"format": format, "columns": columns, "labels": labels}
     if memory_of([source]) > memory_for_trials(memory):
         reason = _needs_all(source, target, to, what, key, reading)
@@ -414,8 +414,6 @@ class _Read:
         As in `convert`.
     converted : function
         `in_other_units` with its options.
-    are_probabilities : bool
-        True if the scores are probabilities.
     first : Contents or None
         The first batch.
     n_trials : int
@@ -431,8 +429,7 @@ class _Read:
     """
 
     what: ContentKind | None
-    converted: Callable[[Contents], tuple[Contents, list[Message]]]
-    are_probabilities: bool
+    converted: partial[tuple[Contents, list[Message]]]
     first: Contents | None = None
     n_trials: int = 0
     labels: list[int] = field(default_factory=lambda: [0, 0])
@@ -453,7 +450,7 @@ class _Read:
         self.words |= chosen.words
         self.notes |= dict.fromkeys(chosen.notes)
         self.told |= dict.fromkeys(one for one in messages if not one.origin)
-        if self.are_probabilities:
+        if self.converted.keywords["probabilities"] is not None:
             classes = result.class_scores
             own = [n_infinite(one.score) for one in (result.systems if classes is None else (classes,))]
             self.n_certain = list(starmap(add, zip_longest(self.n_certain, own, fillvalue=0)))

@@ -37,11 +37,10 @@ if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
     from deciban.metrics.scores import SortedScores
     from deciban.models.model import Form
-    from deciban.models.score_model import Calibrator, ScoreModel
     from deciban.trials.lists import Trials as TrialList
 
 
-def read_mapped(model: ScoreModel, systems: tuple[str, ...], partition: SourcePartition, fields: TrialFields) -> Batch:
+def read_mapped(model: Any, systems: tuple[str, ...], partition: SourcePartition, fields: TrialFields) -> Batch:
     """Read the trials of a partition with mapped scores.
 
     Raises
@@ -60,14 +59,14 @@ def read_mapped(model: ScoreModel, systems: tuple[str, ...], partition: SourcePa
         return replace(batch, scores=(transformed(model, batch.stacked, value),))
 
 
-def transformed(model: ScoreModel, scores: AnyArray, quality: Mapping[str, AnyArray]) -> FloatArray:
+def transformed(model: Any, scores: AnyArray, quality: Mapping[str, AnyArray]) -> FloatArray:
     """Return llrs or log-likelihoods of a model; ``scores`` has trials as its first axis and systems as its second."""
     with without_measure_warnings():
         llr: FloatArray = model.transform(model.inputs(scores), **(quality if model.takes_quality else {}))
     return llr
 
 
-def mapped(source: TrialSource, model: ScoreModel, name: str) -> TrialSource:
+def mapped(source: TrialSource, model: Any, name: str) -> TrialSource:
     """Return a source with scores that a trained model maps.
 
     Parameters
@@ -367,7 +366,7 @@ class SourceTrials(LabelledSource):
         self._parts = {key: parts}
         return parts
 
-    def through(self, model: Calibrator) -> SourceTrials:
+    def through(self, model: Any) -> SourceTrials:
         """Train a calibrator on the trials; return the trials with calibrated scores."""
         model.training_ = self.training(model._fit(self))  # noqa: SLF001  # a part of the training of a chain
         (name,) = self.source.systems

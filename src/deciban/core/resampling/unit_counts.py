@@ -21,7 +21,7 @@ from deciban.core.resampling.units import (
     independent,
     mixed_bits,
 )
-from deciban.types import AnyArray, CountArray, FloatArray, FloatPair, Foreign, IntArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
 
 Table: TypeAlias = Any
 K = TypeVar("K")
@@ -116,7 +116,7 @@ class UnitCounts:
         """Merge with the counts of other trials of the same units, in the same bins."""
         kind = np.result_type(self.in_bins, other.in_bins)
         names = {one.name for one in fields(self)} & {"in_bins", "inside", "by_stratum", "spread"}
-        entries: dict[str, Foreign] = {name: getattr(self, name) + getattr(other, name) for name in names}
+        entries: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
         return replace(self, counts=self.counts.astype(kind) + other.counts.astype(kind), **entries)
 
     @property
