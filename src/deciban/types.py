@@ -57,7 +57,7 @@ Frame: TypeAlias = Any
 Raw: TypeAlias = Any
 """Value of an option as it was given, for the function that checks it."""
 
-DrawingValue: TypeAlias = Any
+Graphic: TypeAlias = Any
 """Value of an argument or a property that matplotlib gets as it is."""
 
 Axis: TypeAlias = Literal["nats", "log10"]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 import typing
+from collections import Counter
 from pathlib import Path
 
 import numpydoc.validate
@@ -77,6 +78,34 @@ def test_commands_on_small_files_do_not_go_farther():
     assert found.keys() == FARTHEST.keys()
     farther = {name: n for name, n in found.items() if n[0] > FARTHEST[name][0] or n[1] > FARTHEST[name][1]}
     assert not farther, f"{farther}, but at most {FARTHEST}: `python benchmarks/house.py` walks through the commands"
+
+
+UNTYPED = {"Any alone": 655, "dictionaries of Any": 16, "asserts": 44}
+"""Ceilings: annotations that are `Any` and nothing else, dictionaries of them, asserts; who has fewer lowers them."""
+
+
+def untyped(node):
+    """Yield what a node leaves to `Any`, or asserts instead of having a type that says it."""
+    given = [getattr(node, name, None) for name in ("annotation", "returns")]
+    is_any = any(isinstance(one, ast.Name) and one.id == "Any" for one in given)
+    if is_any:
+        yield "Any alone"
+    if is_any and isinstance(getattr(node, "value", None), ast.Dict):
+        yield "dictionaries of Any"
+    if isinstance(node, ast.Assert):
+        yield "asserts"
+
+
+def test_types_say_what_values_are():
+    """A name of `deciban.types` for what belongs to other packages, `object` for what is only checked or formatted."""
+    counts = Counter(what for path in SOURCES for node in nodes(path) for what in untyped(node))
+    assert {what: n for what, n in counts.items() if n > UNTYPED[what]} == {}
+
+
+def test_what_has_no_type_is_counted():
+    text = "def f(x: Any, *, y: int, **z: Any) -> Any:\n    how: Any = {'x': x}\n    assert y is not None"
+    found = Counter(what for node in ast.walk(ast.parse(text)) for what in untyped(node))
+    assert found == {"Any alone": 4, "dictionaries of Any": 1, "asserts": 1}
 
 
 def test_no_name_stands_for_two_classes():

@@ -49,7 +49,7 @@ class Cmc:
     def __len__(self) -> int:
         return len(self.rates.value)
 
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, place: int | slice | IntArray) -> Any:
         return self.rates.value[place]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> FloatArray:  # noqa: FBT001  # NumPy's protocol

@@ -16,10 +16,10 @@ from deciban.cli.options import OutputOptions, SectionedCommand, options, print_
 from deciban.cli.parsing import files
 from deciban.cli.running import working
 from deciban.errors import WARNING, Message, one_line
-from deciban.types import Raw, ScoreUnit
 
 if TYPE_CHECKING:
     from deciban.evaluation.saved import Check
+    from deciban.types import Raw, ScoreUnit
 
 
 @click.command("check", cls=SectionedCommand)

@@ -27,12 +27,12 @@ from deciban.cli.options import (
 from deciban.cli.parsing import files
 from deciban.cli.running import working
 from deciban.errors import DecibanError, lines
-from deciban.types import Raw
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.results import Evaluation, Results
     from deciban.tables.results import TableConsole
+    from deciban.types import Raw
     from deciban.workflows.options import Options
 
 

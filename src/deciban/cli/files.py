@@ -24,13 +24,13 @@ from deciban.cli.options import (
 from deciban.cli.parsing import PARSERS, files
 from deciban.cli.running import working
 from deciban.errors import lines, one_line
-from deciban.types import Raw
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from deciban.decisions import Application
     from deciban.io.decision_files import CostTable
+    from deciban.types import Raw
     from deciban.workflows.deciding import DecidedFiles
     from deciban.workflows.inspection import Inspection
 

@@ -22,9 +22,9 @@ from deciban._files import read_short_text, toml_of
 from deciban._version import __version__
 from deciban.cli.parsing import PARSERS, PictureOptions
 from deciban.errors import FormatError, InputError, Message, one_line, option
-from deciban.types import Raw
 
 if TYPE_CHECKING:
+    from deciban.types import Raw
     from deciban.workflows.options import KindName, Options
     from deciban.workflows.reading.inputs import Opened, Paths
 

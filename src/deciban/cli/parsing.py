@@ -16,10 +16,10 @@ import click
 from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete, add_completion_class
 
 from deciban._files import atomic_write
-from deciban.types import Raw
 
 if TYPE_CHECKING:
     from deciban.rules.families import ThresholdRule
+    from deciban.types import Raw
 
 METHODS = {
     "affine": "AffineCalibrator",

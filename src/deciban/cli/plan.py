@@ -20,13 +20,13 @@ from deciban.cli.options import (
 )
 from deciban.cli.parsing import PictureOptions, files
 from deciban.cli.running import working
-from deciban.types import Raw
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from deciban.calibration import Rule, RuleWeighting
     from deciban.evaluation import Preset
+    from deciban.types import Raw
 
 
 @click.command("compare", cls=SectionedCommand)

@@ -15,8 +15,8 @@ from deciban.cli.parsing import PARSERS, PictureOptions, files
 from deciban.cli.running import working
 
 if TYPE_CHECKING:
-    from deciban.workflows.inputs import Opened
     from deciban.workflows.options import Options
+    from deciban.workflows.reading.inputs import Opened
 
 
 def _typed(kinds: Sequence[str]) -> tuple[str, ...]:

@@ -27,13 +27,13 @@ from deciban.cli.options import (
 from deciban.cli.parsing import METHODS, files
 from deciban.cli.running import working
 from deciban.errors import as_objects
-from deciban.types import Progress, Raw
 
 if TYPE_CHECKING:
     from deciban._files import PathLike
     from deciban.evaluation.one_system import Jsonable
     from deciban.io.source import TwoFiles
     from deciban.models.score_model import ScoreModel
+    from deciban.types import Progress, Raw
     from deciban.workflows import Trained
     from deciban.workflows.options import Options
 
@@ -538,8 +538,7 @@ def calibrator_of(
                 f"{_word(argument)} belongs to {users}."
             )
     steps = [makers[name](**{key: value for key, value in own.items() if key in takes[name]}) for name in names]
-    model: ScoreModel = steps[0] if len(steps) == 1 else calibration.Chain(*steps)
-    return model
+    return steps[0] if len(steps) == 1 else calibration.Chain(*steps)
 
 
 def _covariance(own: dict[str, Any]) -> dict[str, Any]:

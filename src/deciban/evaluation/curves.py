@@ -153,8 +153,7 @@ class Consistency(ByValue):
 def _rounded(n: FloatArray, rng: np.random.Generator) -> IntArray:
     """Round numbers up or down at random in every replicate, so that their means stay the same."""
     down = np.floor(n)
-    indices: IntArray = (down + (rng.random((N_REPLICATES, len(n))) < n - down)).astype(np.int64)
-    return indices
+    return (down + (rng.random((N_REPLICATES, len(n))) < n - down)).astype(np.int64)
 
 
 def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
@@ -167,8 +166,7 @@ def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         log_odds = np.log(n_tar) - np.log(n_non)
     sizes = np.diff(np.append(starts, tar.size))
-    values: FloatArray = np.repeat(expit(log_odds + shift), sizes).reshape(n_rows, n_bins)
-    return values
+    return np.repeat(expit(log_odds + shift), sizes).reshape(n_rows, n_bins)
 
 
 def reliability_of(summary: Summary) -> Reliability:
@@ -492,8 +490,7 @@ def _bits(trials: ScoredTrials, log_odds: FloatArray) -> FloatArray:
 
 def drawn_lines() -> FloatArray:
     """Return rates, ascending, next to which the corners of the ROC are drawn."""
-    values: FloatArray = ndtr(np.linspace(-6.0, 6.0, 4097))
-    return values
+    return ndtr(np.linspace(-6.0, 6.0, 4097))
 
 
 def corners_to_draw(n_fa: CountArray, n_miss: CountArray) -> IntArray:

@@ -8,7 +8,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from deciban.evaluation.metrics import (
 )
 from deciban.evaluation.uncertainty import MetricKey, Uncertainty, no_units
 from deciban.types import ByValue, FloatArray, Frame
+
+if TYPE_CHECKING:
+    from deciban.types import Graphic, Json
 
 SCHEMA = 2
 """Version of the JSON layout; it changes if a name or a meaning changes."""
@@ -73,7 +76,7 @@ def _escaped(line: str) -> str:
     return line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> Json:
     """Return a value for JSON: infinite numbers as words, null for NaN, objects as their ``to_dict`` or fields."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
@@ -125,7 +128,7 @@ def as_object(interval: Interval) -> dict[str, Any]:
     return {name: plain(getattr(interval, name)) for name in names}
 
 
-def _copied(value: object) -> Any:
+def _copied(value: object) -> Json:
     """Return the value; of a list of metrics, a copy to which intervals can be added."""
     return [dict(one) if isinstance(one, dict) else one for one in value] if isinstance(value, list) else value
 
@@ -357,13 +360,13 @@ class Plotter:
     def __init__(self, result: object, kind: str) -> None:
         self._result, self._kind = result, kind
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Graphic:
         if name.startswith("__"):  # looked up by copy and pickle
             raise AttributeError(name)
         if name not in dir(self):
             raise AttributeError(f"no plot {name!r} of {self._kind} results; the plots are {', '.join(dir(self))}")
 
-        def draw(*arguments: object, **options: object) -> Any:
+        def draw(*arguments: object, **options: object) -> Graphic:
             return getattr(registered("views", "plots"), name)(self._result, *arguments, **options)
 
         return draw

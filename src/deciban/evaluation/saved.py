@@ -24,6 +24,7 @@ from deciban.metrics.costs import REGISTERED
 if TYPE_CHECKING:
     from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.uncertainty import MetricKey
+    from deciban.types import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ class SavedSystem:
     @property
     def names(self) -> list[str]:
         """Names of all metrics of the system and of its first operating point."""
-        places: Any = self.numbers.get("operating_points") or ({},)
+        places: Json = self.numbers.get("operating_points") or ({},)
         known = {**self.numbers, **places[0]}
         return [name for name, value in known.items() if name in RANKING_NAMES and _is_number(value)]
 
@@ -598,7 +599,7 @@ class _Notation:
     groups: dict[str, Any]
     definitions: dict[str, Any]
 
-    def schema(self, one: Any) -> dict[str, Any]:
+    def schema(self, one: Json) -> dict[str, Any]:
         """Return the schema of a value."""
         if isinstance(one, str):
             return self._named(one)
@@ -667,7 +668,7 @@ class _Notation:
         return {"$ref": f"{self.base}#/$defs/{name}"}
 
 
-def _constant(word: str) -> Any:
+def _constant(word: str) -> Json:
     """Return a number or a truth value, otherwise the text."""
     try:
         return json.loads(word)

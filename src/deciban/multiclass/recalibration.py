@@ -32,7 +32,7 @@ from deciban.core.training.separation import Escape
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.multiclass.tables import ScoredClasses, class_costs, entropy, expected_surprise, mixed, surprises
-from deciban.types import BoolArray, ByValue, FloatArray, IntArray, Names, Priors, Weights
+from deciban.types import BoolArray, ByValue, FloatArray, IntArray, Names, Priors, T, Weights
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -296,12 +296,12 @@ def _open(counted: CountedTrials) -> OpenTrials:
     return OpenTrials.of(ScoredClasses(trials.systems[:, 0], trials.label, trials.weights, None))
 
 
-def _look(look: Callable[[OpenTrials], Any], counted: CountedTrials) -> Any:
+def _look(look: Callable[[OpenTrials], T], counted: CountedTrials) -> T:
     """Apply ``look`` to the trials of a batch."""
     return look(_open(counted))
 
 
-def _changed(step: Step, look: Callable[[CountedTrials], Any], counted: CountedTrials) -> Any:
+def _changed(step: Step, look: Callable[[CountedTrials], T], counted: CountedTrials) -> T:
     """Apply ``look`` to the trials of a batch with changed log-likelihoods."""
     loglik = np.asarray(step(_open(counted)).trials.loglik, np.float64)
     return look(replace(counted, trials=replace(counted.trials, systems=loglik[:, None, :])))

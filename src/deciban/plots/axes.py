@@ -28,7 +28,7 @@ from deciban.evaluation.bands import Band
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.plots import files
 from deciban.plots.colors import system_colors
-from deciban.types import DrawingValue, FloatArray
+from deciban.types import FloatArray, Graphic
 
 # Okabe and Ito's colours for all kinds of colour vision, without their black (reference lines) and their yellow
 # (too light for lines on white), then three of Paul Tol's.
@@ -143,8 +143,7 @@ def _places(ax: Axes, line: Line2D, apart: float, first: float) -> FloatArray:
     share = (expected - far[rows]) / np.where(steps[rows], steps[rows], 1.0)
     result = seen[rows] + share[:, None] * (seen[rows + 1] - seen[rows])
     inside = np.all((result >= 0.0) & (result <= 1.0), axis=1)
-    places: FloatArray = to_frame.inverted().transform(result[inside])
-    return places
+    return to_frame.inverted().transform(result[inside])
 
 
 def _seen(path: Path) -> FloatArray:
@@ -205,7 +204,7 @@ class Mark:
     main: Style
 
     @property
-    def color(self) -> DrawingValue:
+    def color(self) -> Graphic:
         """Colour of the main line and everything that belongs to it."""
         return self.main["color"]
 
@@ -281,7 +280,7 @@ class Canvas:
             self.ax.grid(visible=True, color="0.9", linewidth=0.6)
             self.ax.set_axisbelow(True)
 
-    def explain(self, label: str, **style: DrawingValue) -> bool:
+    def explain(self, label: str, **style: Graphic) -> bool:
         """Add a legend entry for a style; return whether it is new on this Axes."""
         if any(line.get_label() == label for line in self.ax.lines if isinstance(line, Explanation)):
             return False
@@ -478,7 +477,7 @@ class Drawing(Canvas):
         As in `Canvas`.
     """
 
-    def __init__(self, result: Drawable, ax: Axes | None, line_kw: Style, **how: DrawingValue) -> None:
+    def __init__(self, result: Drawable, ax: Axes | None, line_kw: Style, **how: Graphic) -> None:
         evaluations = systems_of(result, Evaluation)
         super().__init__([one.name for one in evaluations], ax, line_kw, **how)
         self.systems = [System(mark.main, one) for mark, one in zip(self.marks, evaluations, strict=True)]

@@ -366,8 +366,7 @@ def _scores(result: Evaluation | None, calibrators: Iterable[Calibrator], x: axe
     own = [end for one in calibrators if isinstance(one, PavCalibrator) for end in (one.low_, one.high_)]
     ends = np.concatenate([[], *(known or own)])
     inside = ends[(ends >= x[0]) & (ends <= x[1])]
-    grid: FloatArray = np.union1d(np.linspace(*x, _GRID), inside)
-    return grid
+    return np.union1d(np.linspace(*x, _GRID), inside)
 
 
 def omega(weighting: RuleWeighting | Sequence[RuleWeighting], ax: Axes | None = None, **line_kw: object) -> Axes:

@@ -24,7 +24,7 @@ from deciban.plots.colors import PALETTE
 from deciban.plots.curves import BEFORE, REFERENCE, draw_reference, top_of, write_priors
 from deciban.plots.files import NAME_WIDTH, families_for, legend_above, letters, line_width, panels_of, paper, readable
 from deciban.plots.matrices import ClassDrawable, brief, class_systems_of, one_system, systems_before
-from deciban.types import DrawingValue, FloatArray
+from deciban.types import FloatArray, Graphic
 
 _NAME_SIZE, _NUMBER_SIZE = 9.0, 7.0
 _HEADROOM, _LIMITS = 1.4, (0.02, 0.7)
@@ -252,7 +252,7 @@ def _explain_bars(canvas: Canvas) -> None:
         canvas.explain("without scores (llr 0)", **REFERENCE)
 
 
-def pale(color: DrawingValue) -> tuple[float, ...]:
+def pale(color: Graphic) -> tuple[float, ...]:
     """Return the colour mixed with white."""
     return tuple(1.0 - _PALE * (1.0 - part) for part in to_rgb(color))
 
@@ -432,8 +432,7 @@ def _sideways(costs: SubsetCosts, highest: float) -> FloatArray:
     order = np.lexsort((costs.value, costs.size))
     even = np.empty(len(order))
     even[order] = (_GOLDEN * np.arange(1, len(order) + 1)) % 1.0 - 0.5
-    spread: FloatArray = even * np.where(n_near == 1, 0.0, np.sqrt(n_near / most[costs.size]))
-    return spread
+    return even * np.where(n_near == 1, 0.0, np.sqrt(n_near / most[costs.size]))
 
 
 def _hardest(marks: Sequence[Mark], result: Sequence[SubsetCosts], classes: Sequence[str]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from deciban.errors import DecibanWarning, InputError
-from deciban.types import DrawingValue
+from deciban.types import Graphic
 
 NAMED = {"column": 3.5, "page": 7.2}
 """Inches of the width of one of two columns, and of both."""
@@ -197,7 +197,7 @@ def has_own_height() -> bool:
     return request is None or request.height is None
 
 
-def style_ticks(ax: DrawingValue) -> None:
+def style_ticks(ax: Graphic) -> None:
     """Set the size of tick labels of an Axes now, since ticks are created after the style of the block ends."""
     if paper() is not None:
         ax.tick_params(labelsize=TICK, width=0.6, length=2.5, pad=2.5)

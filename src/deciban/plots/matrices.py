@@ -25,7 +25,7 @@ from deciban.plots.axes import HALO, Canvas, Interval, Style, in_percent, new_ax
 from deciban.plots.colors import PALETTE
 from deciban.plots.curves import REFERENCE
 from deciban.plots.files import LEAST, NAME_WIDTH, families_for, letters, paper, readable, style_ticks, wrapped
-from deciban.types import DrawingValue, FloatArray
+from deciban.types import FloatArray, Graphic
 
 ClassDrawable: TypeAlias = ClassEvaluation | ClassResults | Sequence[ClassEvaluation]
 
@@ -134,9 +134,7 @@ class CellGrid:
         self.ax.tick_params(length=0)
         self.ax.spines[:].set_visible(False)
 
-    def shade(
-        self, values: np.ma.MaskedArray[Any, Any], cmap: Colormap, top: float, **mesh_kw: DrawingValue
-    ) -> QuadMesh:
+    def shade(self, values: np.ma.MaskedArray[Any, Any], cmap: Colormap, top: float, **mesh_kw: Graphic) -> QuadMesh:
         """Colour all cells that are not masked, from 0 to ``top``; infinite values are near black."""
         # Meshes omit infinite values.
         drawn = np.ma.masked_array(
@@ -161,7 +159,7 @@ class CellGrid:
                 ink = "0.6" if text == "0" else ("white" if _luminance(colors[row, column]) < 0.5 else "black")
                 self.ax.text(column, row, text, ha="center", va="center", fontproperties=font, color=ink)
 
-    def explain(self, mesh: QuadMesh, label: str, **bar_kw: DrawingValue) -> Axes:
+    def explain(self, mesh: QuadMesh, label: str, **bar_kw: Graphic) -> Axes:
         """Draw a colour bar next to the cells."""
         figure = self.ax.figure
         bar = figure.colorbar(mesh, ax=self.ax, fraction=0.05, aspect=28, **{"pad": 0.02, **bar_kw})
@@ -204,7 +202,7 @@ def _own_axes(rows: Sequence[str], columns: Sequence[str], n_scales: int) -> Axe
     return new_axes(size)
 
 
-def _luminance(color: DrawingValue) -> float:
+def _luminance(color: Graphic) -> float:
     red, green, blue = color[:3]
     return float(0.299 * red + 0.587 * green + 0.114 * blue)
 

@@ -21,7 +21,7 @@ from deciban.plots.axes import GREY, HALO, Canvas, Style
 from deciban.plots.colors import system_colors
 from deciban.plots.files import NAME_WIDTH, families_for, letters, readable, shortened
 from deciban.plots.matrices import one_system
-from deciban.types import DrawingValue, FloatArray, IntArray, ScoreArray
+from deciban.types import FloatArray, Graphic, IntArray, ScoreArray
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
 """Corners of the triangle: certainty of class 0, 1, 2."""
@@ -222,7 +222,7 @@ def _frame(canvas: Canvas, lines: Sequence[str]) -> None:
         _outside(ax, _CORNERS[k], _CORNERS[k] - middle, lines[k], 9, color=color, fontproperties=fonts, weight="bold")
 
 
-def _outside(ax: Axes, at: FloatArray, outward: FloatArray, text: str, distance: float, **style: DrawingValue) -> None:
+def _outside(ax: Axes, at: FloatArray, outward: FloatArray, text: str, distance: float, **style: Graphic) -> None:
     """Write next to the triangle, ``distance`` points away from it."""
     x, y = outward / np.hypot(*outward)
     sideways = "center" if abs(x) < 0.3 else "left" if x > 0 else "right"

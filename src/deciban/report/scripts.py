@@ -13,7 +13,7 @@ from importlib import resources
 from typing import Any
 
 from deciban import plots
-from deciban.types import DrawingValue
+from deciban.types import Graphic
 
 _CHARTS = ("vendor", "uplot")
 
@@ -130,7 +130,7 @@ def policy(allowed: Sequence[Script]) -> str:
     return f"default-src 'none'; img-src data:{own}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def picture(drawing: DrawingValue, texts: Sequence[str], side: str, about: str) -> dict[str, str]:
+def picture(drawing: Graphic, texts: Sequence[str], side: str, about: str) -> dict[str, str]:
     """Return a plot as a data URL with title and caption; training plots have no caption, which would be repeated."""
     drawn = io.BytesIO()
     plots.save(drawing, drawn, "svg")

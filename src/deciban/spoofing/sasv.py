@@ -55,8 +55,7 @@ def _a_dcf(
     total: FloatArray = miss * rejected(targets, at) + fa * accepted(others, at) + fa_spoof * accepted(spoofs, at)
     if thresholds is None:
         total = np.append(total, miss)  # reject all
-    normalized: FloatArray = total / weights.norm
-    return normalized
+    return total / weights.norm
 
 
 def min_a_dcf(

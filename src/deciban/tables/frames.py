@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
     from deciban.evaluation.multiclass.result import ClassEvaluation
+    from deciban.types import Foreign, Json
 
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
 _TEXTS = ("name", "kind", "class", "role", "trials", "part", "by", "condition")
@@ -242,7 +243,7 @@ def _values(metric: Metric, one: OneSystem, lists: dict[str, Any]) -> Iterator[t
                 yield (metric.name, k), at, float(value)
 
 
-def _entry_value(entry: Mapping[str, Any], key: str) -> Any:
+def _entry_value(entry: Mapping[str, Any], key: str) -> Json:
     """Return a number of a JSON entry; posterior scores have a total and parts."""
     for name, value in entry.items():
         if isinstance(value, Mapping) and key.startswith(name):
@@ -326,7 +327,7 @@ _CURVES = {"two-class": ("det", "bayes_error"), "classes": ("class_losses", "c_a
 
 
 def log_to(
-    result: Any, run: Any, *, prefix: str = "", page: bool = True, curves: bool = True, step: int | None = None
+    result: Any, run: Foreign, *, prefix: str = "", page: bool = True, curves: bool = True, step: int | None = None
 ) -> None:
     """Log metrics, curves and the page of results to a run; see `deciban.Evaluation.log_to`."""
     metrics = logged_metrics(result, prefix)
@@ -345,7 +346,7 @@ def log_to(
             keep(path)
 
 
-def _functions(run: Any, step: int | None) -> tuple[Any, Any, Any]:
+def _functions(run: Foreign, step: int | None) -> tuple[Any, Any, Any]:
     """Return functions that log metrics and keep a file; and for Weights & Biases one that makes a loggable image.
 
     Raises
@@ -381,7 +382,7 @@ def _functions(run: Any, step: int | None) -> tuple[Any, Any, Any]:
     raise InputError(_KINDS.format(type(run).__name__))
 
 
-def _of_client(client: Any, run_id: str, step: int | None) -> tuple[Any, Any, None]:
+def _of_client(client: Foreign, run_id: str, step: int | None) -> tuple[Any, Any, None]:
     def log(metrics: dict[str, float]) -> None:
         for name, value in metrics.items():
             client.log_metric(run_id, name, value, step=step)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from deciban.models import Model
     from deciban.models.score_model import ScoreModel
     from deciban.workflows.model_files import AnyModel
-    from deciban.workflows.quality import QualityFiles
+    from deciban.workflows.reading.quality import QualityFiles
 
 
 def compare_files(

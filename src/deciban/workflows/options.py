@@ -176,8 +176,8 @@ class Scale:
     """
 
     memory: str | int | None = None
-    dask: Any = None
-    speakers: Any = None
+    dask: Raw = None
+    speakers: Raw = None
 
     def __post_init__(self) -> None:
         """Check the memory limit."""

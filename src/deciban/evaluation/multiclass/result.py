@@ -187,7 +187,7 @@ class ClassEvaluation(OneSystem):
     curves: ClassCurves = dataclasses.field(repr=False)
     no_subsets: str = dataclasses.field(default="", repr=False)
     no_pairs: str = dataclasses.field(default="", repr=False)
-    capacity: Capacity | None = None  # deciban.rules.Capacity, whose module loads on request
+    capacity: Any = None  # deciban.rules.Capacity, whose module loads on request
     requested: Requested = NOTHING
     sample_confusion: CountArray | None = dataclasses.field(default=None, repr=False)
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
@@ -340,8 +340,6 @@ class ClassEvaluation(OneSystem):
 
 
 if TYPE_CHECKING:
-    from deciban.rules import Capacity
-
     ClassResults: TypeAlias = Results[ClassEvaluation]
 else:
     ClassResults = Results

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +17,7 @@ from deciban.evaluation.metrics import METRICS, key_among, keys_of, metric_of
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.two_class.evaluate import evaluation_of
 from deciban.evaluation.two_class.summary import DEFAULT_POINTS, Summary, TwoClassMetrics, merged, summarize
-from deciban.types import AnyArray, Weights
+from deciban.types import AnyArray, Foreign, Tensor, Weights
 
 
 class ScoreMetric:
@@ -197,7 +196,7 @@ class ScoreMetric:
             warn(probabilities_note())
         return {name: float(result.value(key)) for name, key in zip(self.metrics, self._keys, strict=True)}
 
-    def __call__(self, prediction: Any) -> dict[str, float]:
+    def __call__(self, prediction: Foreign) -> dict[str, float]:
         """Return the metrics of an ``EvalPrediction`` of the Hugging Face ``Trainer``."""
         return self.compute(predictions=prediction.predictions, references=prediction.label_ids)
 
@@ -206,7 +205,7 @@ _IGNORED = -100
 """Label of rows that PyTorch and Hugging Face ignore."""
 
 
-def _vector_of(values: Any, name: str) -> AnyArray:
+def _vector_of(values: Tensor, name: str) -> AnyArray:
     """Return an array or a tensor on any device as an array; a single column becomes a vector."""
     value: ArrayLike = values.detach().cpu().numpy() if hasattr(values, "detach") else values
     result = _validate.array(value, name)

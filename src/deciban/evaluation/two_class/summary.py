@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +35,7 @@ from deciban.evaluation.uncertainty import Resampling
 from deciban.metrics import SortedScores
 from deciban.metrics.costs import REGISTERED, RULES, OwnCosts, own_sums
 from deciban.metrics.scores import FACTORS, ScoredTrials, conventions_of, factors_of, rates_of
-from deciban.types import Axis, CountArray, FloatArray, FloatPair, IntArray, ScoreArray, Units, Weights, added
+from deciban.types import Axis, CountArray, FloatArray, FloatPair, IntArray, ScoreArray, T, Units, Weights, added
 
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import LinearCosts, ScoreBins
@@ -108,7 +108,7 @@ class TrialsByUnit(ABC):
         """Facts about trials if each is a unit; None if trials share units."""
 
     @abstractmethod
-    def look(self, look: Callable[[UnitTrials], Any]) -> Any:
+    def look(self, look: Callable[[UnitTrials], T]) -> T:
         """Apply a function to all trials; it must be picklable, and its results for several batches must be addable."""
 
     @abstractmethod
@@ -238,7 +238,7 @@ class UnitTrials(TrialsByUnit):
         own = [np.ones(len(x)) if w is None else w[w > 0].astype(np.float64) for x, w in pairs]
         return unit_counts.SingleFacts.of(own, self.about.keys)
 
-    def look(self, look: Callable[[UnitTrials], Any]) -> Any:
+    def look(self, look: Callable[[UnitTrials], T]) -> T:
         """Apply a function to all trials; see `TrialsByUnit.look`."""
         return look(self)
 

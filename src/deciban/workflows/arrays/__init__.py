@@ -71,7 +71,7 @@ def evaluate(
     trial: str | None = None,
     labels: Mapping[str, str] | None = None,
     **options: object,
-) -> Any:
+) -> Evaluation | Results[Evaluation]:
     """Evaluate two-class scores: two arrays, or columns of a data frame.
 
     ``evaluate(tar, non)`` needs the scores of targets and of non-targets. ``evaluate(frame, score="llr",
@@ -169,7 +169,7 @@ def evaluate_classes(
     score: Mapping[str, Sequence[str]] | None = None,
     trial: str | None = None,
     **options: object,
-) -> Any:
+) -> ClassEvaluation | Results[ClassEvaluation]:
     """Evaluate multiclass scores: a matrix with labels, or columns of a data frame.
 
     Parameters
@@ -428,12 +428,12 @@ class ArrayArguments:
         Further options, as for functions on files, and ``name``.
     """
 
-    score: Any = None
-    label: Any = None
+    score: Raw = None
+    label: Raw = None
     classes: Names = None
     sides: Mapping[str, str | None] = field(default_factory=dict)
     labels: Mapping[str, str] | None = None
-    weights: Any = None
+    weights: Raw = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

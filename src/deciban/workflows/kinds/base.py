@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from deciban.engines.class_problems import UnitsAndStrata
     from deciban.engines.units import UnitsFound
     from deciban.evaluation.one_system import OneSystem
+    from deciban.evaluation.two_class.summary import TrialsByUnit
 
 PROBABILITIES = "probabilities"
 """Key in the record of training for the prior in scores that were probabilities."""
@@ -335,7 +336,7 @@ class CountedUnits(Protocol):
     def of_classes(self) -> UnitsAndStrata | TrialUnits | None:
         """Units and strata for multiclass evaluations."""
 
-    def of_system(self, system: int, memory: int) -> Any:
+    def of_system(self, system: int, memory: int) -> TrialsByUnit | None:
         """Return the trials of a system with their units."""
 
 

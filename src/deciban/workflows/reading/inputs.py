@@ -34,6 +34,7 @@ from deciban.workflows.reading.units import in_words, weights_of_key
 
 if TYPE_CHECKING:
     from deciban.models.score_model import ScoreModel
+    from deciban.trials import Aligned, AlignedClasses
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
 """One or several score files; a system can have two files."""
@@ -280,7 +281,9 @@ def _aligned(
     return kind.align([one.take(rows) for one in systems], chosen, reading, incomplete=incomplete), chosen
 
 
-def _weights(aligned: Any, key: AnyKey, reading: Reading, kind: AnyKind) -> tuple[CountArray | None, list[Message]]:
+def _weights(
+    aligned: Aligned | AlignedClasses, key: AnyKey, reading: Reading, kind: AnyKind
+) -> tuple[CountArray | None, list[Message]]:
     """Return the weights of the trials, and a message about them."""
     column, name = reading.weights, key.trials.origin.name
     if column is None:

@@ -315,8 +315,7 @@ def _times(value: ArrayLike | PathLike, rows: FloatArray, side: str) -> FloatArr
             f"{what}: {matrix.shape[1]} weights in a row for {len(rows)} {side} measures. Each selected measure needs "
             "a weight, in the order of the measures."
         )
-    product: FloatArray = matrix @ rows
-    return product
+    return matrix @ rows
 
 
 def combination_messages(fusion: ScoreModel, measured: Measured | None) -> list[Message]:

@@ -286,7 +286,7 @@ def _labels(path: PathLike, reading: Reading, *, of_key: bool) -> Contents:
 
 
 def _verifier(
-    trials: LabelledTrials, asv: object, key: object, errors: object, options: Options, progress: Progress
+    trials: LabelledTrials, asv: Any, key: Any, errors: Any, options: Options, progress: Progress
 ) -> tuple[Verifier | None, tuple[Message, ...]]:
     """Return the verifier, if there is one, and messages about it.
 
