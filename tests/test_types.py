@@ -1,11 +1,11 @@
-"""Equality of dataclasses that hold arrays."""
+"""Equality of dataclasses that hold arrays, and values that must be there."""
 
 import dataclasses
 
 import numpy as np
 import pytest
 
-from deciban.types import ByValue
+from deciban.types import ByValue, not_none
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -62,3 +62,10 @@ def test_mappings_are_compared_by_what_they_hold_in_whatever_order():
 def test_other_classes_are_never_equal():
     assert line() != Other("a", np.array([1.0, np.nan]), (np.arange(2), ("b", np.nan)))
     assert line() != "a"
+
+
+@pytest.mark.parametrize("value", [0.0, "", (), False])
+def test_only_none_is_missing(value):
+    assert not_none(value, "value") is value
+    with pytest.raises(TypeError, match="cascade: None"):
+        not_none(None, "cascade")
