@@ -53,7 +53,7 @@ def test_equal_scores_are_counted_in_a_cell(most):
 
 def test_what_is_no_pair_or_has_no_line_is_refused():
     scores, is_target = drawn()
-    with pytest.raises(InputError, match="3 systems"):
+    with pytest.raises(InputError, match="got 3"):
         score_pairs(scores[:, [0, 1, 1]], is_target)
     with pytest.raises(InputError, match="no trial has finite scores"):
         score_pairs(np.full((4, 2), np.inf), [1, 1, 0, 0])

@@ -44,7 +44,7 @@ def numbers(value):
     found = {}
     for field in dataclasses.fields(value):
         entry = getattr(value, field.name)
-        if field.name == "bins":
+        if field.name == "bins" and not isinstance(entry, np.ndarray):
             entry = np.concatenate(
                 [np.ravel(part) for side in (entry.tar, entry.non) for part in side if part is not None]
             )

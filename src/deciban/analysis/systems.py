@@ -44,7 +44,7 @@ def labelled_source(
     entries = dict(quality or {})
     if bool(entries) != fusion.takes_quality:
         raise InputError(
-            f"quality: {'entries' if entries else 'none entries'}, but the fusion is a {type(fusion).__name__}. Use "
+            f"quality: {'given' if entries else 'none given'}, but the fusion is a {type(fusion).__name__}. Use "
             "measures with QualityFusion only."
         )
     if unknown := set(entries) - set(ARGUMENTS):

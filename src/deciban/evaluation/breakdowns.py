@@ -178,7 +178,7 @@ class ByConditions:
         >>> for line in ByConditions("attack", ("attack",), tuple(parts)).without_metrics:
         ...     print(line)
         2 of 2 conditions are left out of the table: 1 without non-targets (attack 0), 1 without targets (attack 1)
-        no condition has trials of all classes; all targets have attack 0: use --by 'attack+0' to count them in each
+        no condition has trials of all classes; all targets have attack 0: use by="attack+0" to count them in each
         """
         lacking = [one for one in self.conditions if one.found is None]
         if not lacking:
@@ -203,10 +203,10 @@ class ByConditions:
         Examples
         --------
         >>> ByConditions("attack+bonafide", ("attack",), ()).heading, ByConditions("sex", ("sex",), ()).heading
-        ('attack, each with all “bonafide”', 'sex')
+        ('attack (each row with all trials marked “bonafide”)', 'sex')
         """
         column, _, value = self.title.partition("+")
-        return f"{column}, each with all “{value}”" if value else column
+        return f"{column} (each row with all trials marked “{value}”)" if value else column
 
     def _way_out(self, lacking: Sequence[Condition]) -> str:
         """Return advice for a partition without metrics in any condition."""
@@ -215,13 +215,13 @@ class ByConditions:
                 having = [one for one in lacking if one.trials[name]]
                 value = having[0].values[self.title] if having else None
                 if len(having) == 1:
-                    messages = "have nothing in" if value is None else "have"
-                    what = f"all {name} {messages} {self.title}{'' if value is None else f' {value}'}"
-                    return f"{what}: use --by '{self.title}+{value or ''}' to count them in each"
+                    words = "have nothing in" if value is None else "have"
+                    what = f"all {name} {words} {self.title}{'' if value is None else f' {value}'}"
+                    return f"{what}: use {option(by=f'{self.title}+{value or str()}')} to count them in each"
             values = [value for one in lacking[:2] for value in one.values.values() if value is not None]
             if len(values) > 1:
-                return f"combine several values with --where ({self.title}='{'|'.join(values)}')"
-        return "combine several values with --where"
+                return f"combine several values: {option(where={self.title: '|'.join(values)})}"
+        return f"combine several values with {option('where')}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -778,7 +778,7 @@ def with_interval(text: str, one: OneSystem, metric: MetricKey, typeset: Callabl
 
 
 def information_in_words(one: OneSystem) -> str:
-    """Write the information that the scores of a system deliver, with intervals if units are known.
+    r"""Write the information that the scores of a system deliver, with intervals if units are known.
 
     Examples
     --------

@@ -281,7 +281,7 @@ class TrainingRows:
         results: list[Any] = self.results[0] if self.results else [None] * len(self._sets)
         items = [one.told(own, before=not self._alone) for one, own in zip(self._sets, results, strict=True)]
         if self.others is not None:
-            items[1] = [Message("other", "", f"{self.dev.kind.noun}s of --apply-to:"), *items[1]]
+            items[1] = [Message("other", "", f"{self.dev.kind.noun}s of {option('test_scores')}:"), *items[1]]
         return items
 
     def _evaluated(self, systems: Sequence[int], name: str = "", model: ScoreModel | None = None) -> list[Results[Any]]:
