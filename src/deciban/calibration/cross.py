@@ -133,7 +133,7 @@ def cross_validated(
     truth, weight = _validate.labels(is_target, sample_weight, len(columns))
     entries = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
     quality = _checked_quality(calibrator, entries, len(columns))
-    systems: Any = (columns,)
+    systems: tuple[ScoreArray, ...] = (columns,)
     if isinstance(calibrator, ScoreModel):
         systems = sources.Columns.of(columns) if calibrator.is_fusion else (_validate.scores(columns, "scores"),)
     batch = sources.Batch(systems, truth, weight=weight, quality=cast("Any", quality or None))

@@ -108,7 +108,7 @@ class SystemScores(NamedTuple):
         loglik, stratum = batch.scores[0], batch.stratum
         step = max(min(self.most, _NUMBERS // len(self.classes)), 1)
         for first in range(0, len(loglik), step):
-            rows: Any = slice(first, first + step)
+            rows: IntArray | slice = slice(first, first + step)
             if stratum is not None:
                 rows = first + np.argsort(stratum[rows], kind="stable")
             some = None if batch.weight is None else batch.weight[rows]

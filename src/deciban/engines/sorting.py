@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -668,7 +668,7 @@ def _summary(kept: ScoreArray, values: ValueCounts, keep: int, engine: Engine, a
     """Return the summary from the sorted scores of the rarer class and the counts of the other class."""
     give_back()
     entries = list(in_threads(lambda block: block.taken(), values.blocks(), engine.n_at_once))
-    ends: Any = [scores[-1] for scores, _ in entries]
+    ends: list[ScoreArray] = [scores[-1] for scores, _ in entries]
     cuts = [0, *np.searchsorted(kept, ends[:-1], side="right").tolist(), len(kept)]
     below = np.concatenate(([0], np.cumsum([counts.sum() for _, counts in entries]))).tolist()
 

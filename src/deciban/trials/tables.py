@@ -812,7 +812,7 @@ def _measure_names(measures: Sequence[str] | None, n_measures: int) -> tuple[str
     return called
 
 
-def _real(values: Any, argument: str) -> FloatArray:
+def _real(values: ArrayLike, argument: str) -> FloatArray:
     array = _validate.array(values, argument)
     if array.dtype.kind not in "biuf":
         raise InputError(f"{argument}: expected real numbers, got {array.dtype} values.")

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from deciban._validate.arrays import all_finite
 from deciban.core.training.linear_objective import LinearObjective, TrainingTrials, amount
-from deciban.core.training.sums import Ends
+from deciban.core.training.sums import Ends, TrialObjective
 from deciban.core.training.trust_region import SUSPICIOUS, Minimum, pursued
 from deciban.errors import InputError, TrialError, option
 from deciban.types import Additive, BoolArray, FloatArray, FloatPair
@@ -28,7 +28,7 @@ _ROUNDING = 1e-9
 """Relative difference, in units of the largest terms, below which log odds count as equal."""
 
 
-def is_at_infinity(function: Any, minimum: Minimum) -> bool:
+def is_at_infinity(function: TrialObjective, minimum: Minimum) -> bool:
     """Return True if Newton's step still moves scores although it gains nothing: the minimum is at infinity.
 
     The method ``largest_move`` of the function returns the relative change of scores by a step, or an upper bound if
@@ -129,7 +129,7 @@ def _combined(form: LinearObjective, weights: FloatArray, trials: TrainingTrials
     return Ends.of([low for low, _ in ends], [high for _, high in ends])
 
 
-def refuse_infinite(function: Any, minimum: Minimum, *, separated: bool, ridge_helps: bool) -> Minimum:
+def refuse_infinite(function: TrialObjective, minimum: Minimum, *, separated: bool, ridge_helps: bool) -> Minimum:
     """Refuse a result with infinite scales or offsets.
 
     Parameters

@@ -227,9 +227,7 @@ class TrialObjective(ABC):
     @property
     def form(self) -> Self:
         """The same objective without the trials, for workers that have their own: its methods get their trials."""
-        own: Any = self
-        bare: Self = replace(own, trials=None)
-        return bare
+        return replace(self, trials=None)  # type: ignore[type-var]  # subclasses are dataclasses
 
     def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
         """Return the value and gradient at a point, and the Hessian unless one is passed.
