@@ -256,14 +256,13 @@ class _Transformation(ClassMap):
         return self._ridge(), _validate.in_range(self.toward_calibration, "toward_calibration", 0.0, 1e300, words)
 
     def _transformed(self, data: SourceClasses, *, is_diagonal: bool) -> TransformFit:
-        ridge, toward_calibration = self._penalties()
-        how: dict[str, Json] = {"ridge": ridge, "toward_calibration": toward_calibration, "is_diagonal": is_diagonal}
+        ridge, toward = self._penalties()
         if not data.prior.all():
             raise InputError(
                 f"prior: class {int(np.argmin(data.prior))} has prior 0, but this transformation needs positive priors "
                 "of all classes. Leave its column out, or give it a prior above 0."
             )
-        return train_transform(data.counted, **how)
+        return train_transform(data.counted, ridge=ridge, toward_calibration=toward, is_diagonal=is_diagonal)
 
 
 class ClassScaleTransformation(_Transformation):
@@ -702,12 +701,12 @@ def _train(data: SourceClasses, detectors: Sequence[Calibrator]) -> float:
     from deciban.multiclass.tables import mixed  # only needed here
 
     prior, amounts = data.prior, data.look(partial(_amounts, data.n_classes)).total
-    about: dict[str, Json] = {"classes": (), "has_weights": True, "is_double": True}
     llrs = data.source.map(partial(_detection_llrs, prior), has_units=False, are_units=False)  # computed once in memory
+    of_one = partial(llrs.map, classes=(), has_weights=True, is_double=True)
     for k, (detector, share) in enumerate(zip(detectors, _shares(amounts, prior), strict=True)):
-        about["systems"] = llrs.classes[k : k + 1]
-        detector.fit_source(llrs.map(partial(_of_detector, k, share), **about), data.engine, data.memory or 0)
-    del llrs  # frees most of the memory
+        own = of_one(partial(_of_detector, k, share), systems=llrs.classes[k : k + 1])
+        detector.fit_source(own, data.engine, data.memory or 0)
+    del llrs, of_one, own  # frees most of the memory
     costs: ClassCosts = data.look(partial(_costs, prior, tuple(detectors)))
     return mixed(costs.of_class, prior)
 

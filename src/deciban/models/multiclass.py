@@ -206,7 +206,7 @@ class ClassModel(ScoreModel):
         return self.classes_ or tuple(map(str, range(self.n_classes_)))
 
     @property
-    def detector_maps(self) -> Mapping[str, Json]:
+    def detector_maps(self) -> Mapping[str, Any]:
         """Calibrators of each class against the rest, by class name; empty for maps of all classes together."""
         return {}
 
