@@ -192,8 +192,8 @@ def _known(metric: str, at: Mapping[str, float]) -> _MeanMetric:
     missing = [name for name in own if name not in at and name not in ("c_miss", "c_fa")]
     unknown = [name for name in at if name not in own]
     if missing or unknown:
-        messages = f"requires {', '.join(missing)}" if missing else f"takes no {', '.join(unknown)}"
-        raise InputError(f"metric: {metric} {messages}. Its arguments are {', '.join(own) or 'none'}.")
+        words = f"requires {', '.join(missing)}" if missing else f"takes no {', '.join(unknown)}"
+        raise InputError(f"metric: {metric} {words}. Its arguments are {', '.join(own) or 'none'}.")
     return result
 
 
