@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from deciban.types import ByValue, not_none
+from deciban.errors import not_none
+from deciban.types import ByValue
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, TypeVar
+
+V = TypeVar("V")
 
 
 class DecibanError(Exception):
@@ -133,6 +135,17 @@ def _option(name: str, value: object = ...) -> str:
     if isinstance(value, Mapping):
         value = [f"{key}={one}" for key, one in value.items()]
     return f"{words} {shlex.quote(','.join(map(str, value if isinstance(value, list | tuple) else [value])))}"
+
+
+def not_none(value: V | None, what: str) -> V:
+    """Return a value that the caller has made sure of; the error names it if it is None all the same.
+
+    >>> not_none(0.0, "weight")
+    0.0
+    """
+    if value is None:
+        raise TypeError(f"{what}: None, but it is needed here")
+    return value
 
 
 class TrialError(InputError):

@@ -66,19 +66,7 @@ Axis: TypeAlias = Literal["nats", "log10"]
 ScoreUnit: TypeAlias = Literal["nats", "log10", "lr"]
 """Unit of scores in files: natural logarithms (or undeclared), common logarithms, or likelihood ratios."""
 
-
 T = TypeVar("T")
-
-
-def not_none(value: T | None, what: str) -> T:
-    """Return a value that the caller has made sure of; the error names it if it is None all the same.
-
-    >>> not_none(0.0, "weight")
-    0.0
-    """
-    if value is None:
-        raise TypeError(f"{what}: None, but it is needed here")
-    return value
 
 
 class ByValue:

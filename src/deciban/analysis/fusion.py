@@ -16,7 +16,7 @@ from deciban.analysis.systems import labelled_source, system_names
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.training.moments import are_same
-from deciban.errors import InputError, TrialError, names_apart, option
+from deciban.errors import InputError, TrialError, names_apart, not_none, option
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.results import Evaluation, Results
 from deciban.evaluation.two_class.evaluate import evaluation_of, summary_of_labelled
@@ -27,7 +27,7 @@ from deciban.models.model import untrained, without_measure_warnings
 from deciban.models.score_model import Fusion, ScoreModel
 from deciban.models.sources import read_mapped
 from deciban.trials.sources import Batch, TrialFields, TrialSource, having, ordered, scored_by_all
-from deciban.types import FloatArray, Names, Weights, not_none
+from deciban.types import FloatArray, Names, Weights
 
 Role: TypeAlias = Literal[
     "before", "single", "left out", "leave-one-out", "without quality", "calibration", "fusion", "cross-validated"

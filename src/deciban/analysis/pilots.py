@@ -13,14 +13,14 @@ import numpy as np
 from deciban.core.resampling.class_sums import Component, Factor, components_of, sums_of_levels
 from deciban.core.resampling.intervals import Estimate, Scale
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, Message, counted, either
+from deciban.errors import InputError, Message, counted, either, not_none
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.metrics import metric_of, name_with_place
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.evaluation.two_class.evaluate import costs_of_trials, evaluation_of
 from deciban.evaluation.two_class.summary import TwoClassMetrics, summarize
 from deciban.evaluation.uncertainty import MetricKey, Resampling, Uncertainty, looked_up
-from deciban.types import AnyArray, ByValue, CountArray, FloatArray, FloatPair, IntArray, not_none
+from deciban.types import AnyArray, ByValue, CountArray, FloatArray, FloatPair, IntArray
 
 OfClasses: TypeAlias = tuple[TrialUnits, TrialUnits]
 """Units of targets, and of non-targets."""

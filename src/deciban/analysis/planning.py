@@ -18,11 +18,11 @@ from deciban.analysis.pilots import Design, Pilot, Plan, pilot_of_evaluations, p
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Estimate, checked_level
 from deciban.core.resampling.units import units_of_classes
-from deciban.errors import InputError, option
+from deciban.errors import InputError, not_none, option
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.two_class.summary import DEFAULT_POINTS, TwoClassMetrics
 from deciban.evaluation.uncertainty import MetricKey
-from deciban.types import FloatArray, IntArray, ScoreArray, Units, Weights, not_none
+from deciban.types import FloatArray, IntArray, ScoreArray, Units, Weights
 
 TrialsPerSegment: TypeAlias = int | Literal["all"] | None
 

@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.calibration.folds import folded, folds_of, words_of
-from deciban.errors import InputError, TrialError
+from deciban.errors import InputError, TrialError, not_none
 from deciban.models.model import without_measure_warnings
 from deciban.models.score_model import ARGUMENTS, ScoreModel, measure_table, warn_missing
 from deciban.models.sources import naming_rows
 from deciban.trials import sources
 from deciban.trials.sources import in_memory
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, Weights, not_none
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, Weights
 
 
 class Trainable(Protocol):

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.counts import aligned, summed_by_code, whole_or_float
 from deciban.core.resampling.units import mixed_bits
-from deciban.errors import InputError
+from deciban.errors import InputError, not_none
 from deciban.models.score_model import ARGUMENTS
 from deciban.trials import sources
-from deciban.types import AnyArray, CountArray, FloatArray, Foreign, IntArray, not_none
+from deciban.types import AnyArray, CountArray, FloatArray, Foreign, IntArray
 
 
 def folds_of(

@@ -18,13 +18,13 @@ from deciban.core.expected import cross_entropy_curve, mixed
 from deciban.core.ranks.hull import CoarseTable
 from deciban.core.ranks.operating import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.core.resampling.intervals import LEVEL, ROUNDING
-from deciban.errors import DecibanWarning, InputError, counted
+from deciban.errors import DecibanWarning, InputError, counted, not_none
 from deciban.evaluation.two_class.summary import CUSTOM, Summary
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.metrics import classification
 from deciban.metrics.costs import RULES, ScoreParts, parts_of
 from deciban.metrics.scores import ScoredTrials
-from deciban.types import ByValue, not_none
+from deciban.types import ByValue
 
 if TYPE_CHECKING:
     from deciban.metrics.intervals import CalibrationDiscrepancy

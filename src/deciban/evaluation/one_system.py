@@ -506,7 +506,7 @@ def advice_before_calibration(one: OneSystem) -> str:
     """Return the advice of the notes on scores that look like probabilities or likelihood ratios; empty for others."""
     if any(topic_of(note) == "ratios" for note in one.notes):
         return f"for likelihood ratios add {option(lr=True)}, otherwise "
-    is_like = any(note in (probabilities_note(), posteriors_note()) for note in one.notes)
+    is_like = (posteriors_note if one.kind == "classes" else probabilities_note)() in one.notes
     return f"for probabilities add {option(probabilities='PRIOR')}, otherwise " if is_like else ""
 
 

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.errors import InputError, either
+from deciban.errors import InputError, either, not_none
 from deciban.models.model import Plain
 from deciban.models.multiclass import VECTOR, MulticlassFusion
 from deciban.models.score_model import ParameterRow, ScoreModel, require_systems
-from deciban.types import FloatArray, Json, Priors, ScoreArray, Weights, not_none
+from deciban.types import FloatArray, Json, Priors, ScoreArray, Weights
 
 KINDS = ("target", "non-target", "spoof")
 """Kinds of trials, in the order of their numbers."""

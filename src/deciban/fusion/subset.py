@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.expected import WeightedScores
-from deciban.errors import InputError, TrialError, either, option
+from deciban.errors import InputError, TrialError, either, not_none, option
 from deciban.fusion.linear import LinearFusion, combined, linear_like, source_of_systems
 from deciban.models.loading import model_of
 from deciban.models.model import Bounds, Plain, Training, content_of
 from deciban.models.score_model import Fusion, ParameterRow, require_systems
 from deciban.models.sources import AvailableSystems, SourceTrials, mapped, occurring_subsets, scored_by
 from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, found_in, having, ordered
-from deciban.types import AnyArray, FloatArray, IntArray, Json, ScoreArray, Units, Weights, not_none
+from deciban.types import AnyArray, FloatArray, IntArray, Json, ScoreArray, Units, Weights
 
 Subset: TypeAlias = tuple[int, ...]
 """Positions of some of the systems, in increasing order."""

@@ -22,8 +22,8 @@ from typing import IO, Any, BinaryIO, Protocol
 import pyarrow as pa
 
 from deciban._files import PathLike, Readable, content_of, display_name, is_open_file, require_file_name, stream_of
-from deciban.errors import FormatError, InputError, option, teller
-from deciban.types import Json, not_none
+from deciban.errors import FormatError, InputError, not_none, option, teller
+from deciban.types import Json
 
 _HARMLESS = 256 << 20
 """Number of bytes that any compressed file may expand to, however small it is."""

@@ -18,7 +18,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
-from deciban.errors import FormatError, Message, counted, option
+from deciban.errors import FormatError, Message, counted, not_none, option
 from deciban.io.columns.headers import Columns
 from deciban.io.columns.values import RowTable, table_of_all
 from deciban.io.formats import ContentKind, Contents, InputOptions
@@ -33,7 +33,7 @@ from deciban.memory import bytes_of_joined, memory_error, memory_for_trials, row
 from deciban.trials import Index, Origin, Trials
 from deciban.trials.classes import messages_on_ratios
 from deciban.trials.joining import IdsLike, Lookup, Renamed, near_names
-from deciban.types import IntArray, not_none
+from deciban.types import IntArray
 
 SHOWN = 5
 """Number of trials that are shown for each fault."""

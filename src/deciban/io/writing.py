@@ -20,7 +20,7 @@ import numpy as np
 from deciban._files import PathLike, atomic_write, display_name, require_file_name, scratch_file
 from deciban._validate.arrays import unit_of
 from deciban._validate.classes import Prior
-from deciban.errors import FormatError, InputError, KeyMismatchError, Message, as_message, counted, option
+from deciban.errors import FormatError, InputError, KeyMismatchError, Message, as_message, counted, not_none, option
 from deciban.io.columns.headers import Columns, unit_in_words
 from deciban.io.formats import (
     KIND_OF,
@@ -57,7 +57,7 @@ from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts
 from deciban.trials.joining.matching import match
 from deciban.trials.lists import ROW
-from deciban.types import ScoreUnit, not_none
+from deciban.types import ScoreUnit
 
 
 def refuse_overwriting(

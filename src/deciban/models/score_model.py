@@ -18,7 +18,7 @@ from deciban.core import expected
 from deciban.core.expected import ClassCosts, WeightedScores
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, either, warn
+from deciban.errors import InputError, either, not_none, warn
 from deciban.models.model import (
     Bounds,
     JackknifeMaps,
@@ -29,7 +29,7 @@ from deciban.models.model import (
     bare_copy,
 )
 from deciban.trials.sources import Batch, TrialFields, TrialSource, in_memory
-from deciban.types import AnyArray, BoolArray, FloatArray, Json, ScoreArray, Units, Weights, not_none
+from deciban.types import AnyArray, BoolArray, FloatArray, Json, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges

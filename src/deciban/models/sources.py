@@ -17,7 +17,7 @@ from deciban._validate.classes import Names
 from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.multiclass_objective import CountedTrials, which_count
-from deciban.errors import InputError, naming_trials
+from deciban.errors import InputError, naming_trials, not_none
 from deciban.models.model import Plain, Training, digits_of, in_digits, without_measure_warnings
 from deciban.trials.sources import (
     Batch,
@@ -31,7 +31,7 @@ from deciban.trials.sources import (
     found_in,
 )
 from deciban.trials.speakers import BatchUnits
-from deciban.types import Additive, AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray, not_none
+from deciban.types import Additive, AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits

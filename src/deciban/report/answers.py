@@ -285,12 +285,9 @@ def _scarce_classes(one: ClassEvaluation) -> tuple[str, ...]:
         messages.append(f"There are fewer than {FEW_ERRORS} segments of {some_of(few)}.")
     if n_errors < FEW_ERRORS:
         messages.append(f"There are {count(n_errors)} errors, fewer than {FEW_ERRORS}: the error rate is rough.")
-    errors = one.confusion.sum(axis=1) - np.diagonal(one.confusion)
-    rough = [
-        f"{name} ({count(n)})"
-        for name, n in zip(one.classes, errors.tolist(), strict=True)
-        if n < FEW_ERRORS <= n_errors
-    ]
+    errors = (one.confusion.sum(axis=1) - np.diagonal(one.confusion)).tolist()
+    of_class = zip(one.classes, errors, strict=True)
+    rough = [f"{name} ({count(n)})" for name, n in of_class if n < FEW_ERRORS <= n_errors]
     if rough:
         messages.append(f"There are fewer than {FEW_ERRORS} errors of {some_of(rough)}: their error rates are rough.")
     return tuple(messages)
@@ -569,8 +566,7 @@ def verdict(one: Evaluation | ClassEvaluation, *, with_calibration: bool = True)
     if separation.mood == "bad" and facts.is_reversed:
         return f"{one.name}: scores favour the wrong class: see the note on their sign."
     words = _SEPARATES.get(separation.verdict, "its separation is not known").format(facts.apart)
-    digits = ".0f" if rate >= 0.0995 else ".2g"
-    measure = f"{facts.main_metric} {100 * rate:{digits}} %"
+    measure = f"{facts.main_metric} {100 * rate:{'.0f' if rate >= 0.0995 else '.2g'}} %"
     if one.kind == "classes" and facts.is_far_off:  # decisions are wrong by calibration, too
         measure = f"min Cllr {number(facts.min_cllr, 2)} of {_bits(facts.reference)}"
     fault = "and" if separation.verdict in ("hardly", "no") else "but"

@@ -19,6 +19,7 @@ from scipy.special import expit, ndtr
 
 from deciban.analysis.comparison import Comparison, Pair, cells_of, label_of, p_value_written
 from deciban.core.ranks.hull import Rocch
+from deciban.errors import not_none
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.bands import band_of, consistency_of, hull_bands, rate_intervals
 from deciban.evaluation.breakdowns import Condition
@@ -28,7 +29,7 @@ from deciban.plots.colors import MOST_WITH_BANDS
 from deciban.report.cards import MOST_CARDS, about_differences, forest_of
 from deciban.report.tables import TEXTS, Page, capitalize_first
 from deciban.tables.writers import MINUS
-from deciban.types import AnyArray, FloatArray, IntArray, not_none
+from deciban.types import AnyArray, FloatArray, IntArray
 
 EXACT_ROOM = 500_000
 """Characters for the steps of errors of all systems."""

@@ -113,19 +113,7 @@ def filled(
     results, train, model = page.results, page.train, page.model
     scripts = scripts_for(known)
     answers = [(one, color, in_words(one, with_calibration=not leads_with_rates(results))) for one, color in systems]
-    axis: Axis = getattr(results.systems[0], "axis", "nats")
-    tables_of_worst = [
-        (
-            one.system,
-            headings_of(one, results.classes, axis),
-            list(zip(rows_of(one, results.classes, number, axis), one.trials, strict=True)),
-            part,
-            any(has_llrs(system) for system in shown.systems if system.name == one.system),
-        )
-        for part, shown in (("before", results.before), ("", results))
-        if shown is not None
-        for one in shown.worst
-    ]
+    tables_of_worst = _tables_of_worst(results)
     if page.link is not None:
         cards.require_link(page.link, tables_of_worst[0][1] if tables_of_worst else ())
     text = (
@@ -161,6 +149,23 @@ def filled(
         )
     )
     return cards.with_navigation(text)
+
+
+def _tables_of_worst(results: Results) -> list[tuple[Any, ...]]:
+    """Return tables of misleading trials: system, headings, rows, "before" if before a model, True if it has llrs."""
+    axis: Axis = getattr(results.systems[0], "axis", "nats")
+    return [
+        (
+            one.system,
+            headings_of(one, results.classes, axis),
+            list(zip(rows_of(one, results.classes, number, axis), one.trials, strict=True)),
+            part,
+            any(has_llrs(system) for system in shown.systems if system.name == one.system),
+        )
+        for part, shown in (("before", results.before), ("", results))
+        if shown is not None
+        for one in shown.worst
+    ]
 
 
 def _for_scripts(known: dict[str, Any] | None) -> dict[str, Any] | None:

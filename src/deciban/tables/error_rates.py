@@ -10,13 +10,12 @@ from rich.console import Console
 
 from deciban.biometrics import generalized_rates
 from deciban.core.resampling.intervals import LEVEL, Interval
-from deciban.errors import amount, option
+from deciban.errors import amount, not_none, option
 from deciban.evaluation.metrics import OF_CLASSIFIERS
 from deciban.evaluation.one_system import WithInterval, bounds_in_words, with_interval
 from deciban.evaluation.spoofing import COUNTERMEASURE, SINGLE_SCORE, SPOOFING_METRICS
 from deciban.tables.results import captioned, errors_in_words, number, percent, rate, say, say_all, table
 from deciban.tables.writers import Table
-from deciban.types import not_none
 
 if TYPE_CHECKING:
     from deciban.evaluation import ClassEvaluation, Evaluation, Results

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar
 import numpy as np
 
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.errors import FormatError, Message, naming_trials
+from deciban.errors import FormatError, Message, naming_trials, not_none
 from deciban.memory import bytes_of_row
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Json, ScoreArray, ScoreUnit, not_none
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Json, ScoreArray, ScoreUnit
 
 if TYPE_CHECKING:  # these modules need Arrow
     import pyarrow as pa

@@ -15,8 +15,9 @@ import numpy as np
 
 from deciban.core.resampling.unit_counts import groups_of_keys, groups_of_units
 from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, UnlistedUnits, distinct
+from deciban.errors import not_none
 from deciban.trials.sources import Batch, SourcePartition, SourcePass, TrialFields
-from deciban.types import IntArray, not_none
+from deciban.types import IntArray
 
 _MOST_WAITING = 1 << 20
 """Number of names and pairs that are collected before duplicates and redundant pairs are removed."""

@@ -31,7 +31,8 @@ import numpy as np
 from deciban.core.resampling.clusters import ClassGroups, Spread, StratumWeights, UnitDesign, row_sums
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray, not_none
+from deciban.errors import not_none
+from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -40,8 +40,8 @@ from deciban.core.training.multiclass_training import objective_of
 from deciban.core.training.separation import with_class_weights
 from deciban.core.training.sums import Sums, UnitSums
 from deciban.core.training.trust_region import steep
-from deciban.errors import InputError
-from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, not_none
+from deciban.errors import InputError, not_none
+from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray
 
 MOST_UNITS = 1000
 """Limit of units for leaving out each one; with more units, a single one changes parameters so little that derivatives

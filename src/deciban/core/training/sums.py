@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike
 
 from deciban.core.expected import two_sum
 from deciban.core.training.trust_region import SUSPICIOUS, Derivatives
+from deciban.errors import not_none
 from deciban.memory import Cost, rows_that_fit
-from deciban.types import Additive, AnyArray, FloatArray, not_none
+from deciban.types import Additive, AnyArray, FloatArray
 
 
 class Addable(Protocol):

@@ -22,7 +22,7 @@ from deciban.core.resampling.class_sums import CostBlock, CostSums
 from deciban.core.resampling.clusters import ClassGroups, ClusterDesign, Spread, UnitDesign
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, RateSum, Scale
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import some_of
+from deciban.errors import not_none, some_of
 from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
 from deciban.evaluation.uncertainty import (
     KEPT_CURVES,
@@ -35,7 +35,7 @@ from deciban.evaluation.uncertainty import (
 )
 from deciban.multiclass import tables
 from deciban.multiclass.analysis import f1_of
-from deciban.types import BoolArray, FloatArray, IntArray, not_none
+from deciban.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation

@@ -488,7 +488,7 @@ def evaluate_groups(
         are named after their classes.
     classes : sequence of str
         Names of the columns.
-    **asked
+    **request
         All other arguments of `evaluate_classes`. ``prior`` is for the classes. The prior of a group is the sum over
         its classes, and within a group classes are weighted by the prior, for any numbers of trials. ``p_target``,
         ``p_out_of_set``, ``subsets``, ``pairs`` and ``capacity`` are for the groups: the last group can be out of set.

@@ -25,6 +25,7 @@ from deciban.core.resampling.replicates import BLOCK, LeftOut, poisson_weights
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.trust_region import Minimum, minimize
+from deciban.errors import not_none
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.multiclass import detector_costs
 from deciban.evaluation.multiclass.class_metrics import (
@@ -54,7 +55,7 @@ from deciban.evaluation.uncertainty import Bootstrap, MetricKey, Resampling, Unc
 from deciban.memory import Cost, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Pairs, ScoredClasses, calibrated_surprises, scores_of
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, not_none
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 DRAWN = (ALL, DETECTOR)
 """Groups whose metrics have replicates."""

@@ -24,7 +24,7 @@ from deciban.core.resampling.clusters import ClassVariances
 from deciban.core.resampling.intervals import LEVEL, Estimate
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bins_of
 from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences, in_blocks
-from deciban.errors import InputError, Note, listed, option
+from deciban.errors import InputError, Note, listed, not_none, option
 from deciban.evaluation import uncertainty
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.curves import (
@@ -51,7 +51,7 @@ from deciban.evaluation.two_class.summary import (
 from deciban.evaluation.uncertainty import Resampling
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import misleading_of
-from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, ScoreArray, Units, Weights, not_none
+from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, ScoreArray, Units, Weights
 
 _GAP = 10
 """Places of the prior axis (a quarter of a nat): intervals of bad priors this close are merged."""
@@ -428,10 +428,8 @@ def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampl
     of_maps = [k for k in minima if not metrics[k].sums]
     sums = ClassVariances([one.name for one in metrics], design, tar.n_units if is_kept else None, of_maps)
     n_alike = tar.n_alike if isinstance(tar, SingleCounts) else None
-    keep_every = _kept_places(evaluation, about.n_units, keep)
-    bands = Bands(
-        summary, evaluation.curves, costs, keep_every=keep_every, without=without, design=design, factors=factors
-    )
+    every = _kept_places(evaluation, about.n_units, keep)
+    bands = Bands(summary, evaluation.curves, costs, keep_every=every, without=without, design=design, factors=factors)
     for part, (of_tar, of_non) in in_blocks((tar, non), stacked.shape[2]):
         through_tar, through_non = tar.influence(stacked[0], of_tar), non.influence(stacked[1], of_non)
         through_tar *= factors[0][part, None]

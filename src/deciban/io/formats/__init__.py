@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from deciban._validate.arrays import Vocabulary
 from deciban._validate.classes import logarithms_of_ratios
-from deciban.errors import DecibanError, FormatError, InputError, Message, TrialError, option
+from deciban.errors import DecibanError, FormatError, InputError, Message, TrialError, not_none, option
 from deciban.io.columns.headers import Columns, declared_unit
 from deciban.io.source import Source, several_systems, unpacked_name
 from deciban.trials import (
@@ -38,7 +38,7 @@ from deciban.trials import (
     TrialTable,
 )
 from deciban.trials.frames import check_same_trials
-from deciban.types import ScoreArray, ScoreUnit, not_none
+from deciban.types import ScoreArray, ScoreUnit
 
 ContentKind: TypeAlias = Literal[
     "index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"

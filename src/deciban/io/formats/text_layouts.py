@@ -48,7 +48,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, not_none
 from deciban.io.columns.values import same_names
 from deciban.io.formats import Contents, InputOptions, RowError, TextFormat, WrittenContents, only_format_errors
 from deciban.io.source import Source, numbered_lines, read_text
@@ -57,7 +57,7 @@ from deciban.io.text.reader import Layout, TextBlocks, lines_of_rows, parse_bloc
 from deciban.io.text.writer import check_names
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Origin, Scores, SegmentQuality, Trials
 from deciban.trials.names import encode
-from deciban.types import BoolArray, IntArray, not_none
+from deciban.types import BoolArray, IntArray
 
 
 def spoof_again_by_source(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:

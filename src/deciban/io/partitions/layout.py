@@ -17,7 +17,7 @@ from deciban._arrow import to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban._validate.classes import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import InputError, KeyMismatchError, not_none
 from deciban.io.columns import values as cells
 from deciban.io.formats import RowError
 from deciban.io.partitions.units import EachTrial, SpeakerLookup, UnitsOf, keys_of_sides
@@ -28,7 +28,7 @@ from deciban.trials.lists import as_text
 from deciban.trials.names import encode
 from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 from deciban.trials.tables import LOG_10, texts_alike
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, T, not_none
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, T
 
 
 @dataclass(frozen=True, slots=True)

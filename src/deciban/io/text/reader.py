@@ -15,14 +15,14 @@ import pyarrow.csv
 from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError, in_lines, some_of, teller
+from deciban.errors import FormatError, InputError, in_lines, not_none, some_of, teller
 from deciban.io.columns import headers as naming
 from deciban.io.columns.values import assemble, same_names
 from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, TextFormat
 from deciban.io.source import BLANKS, clean_text, end_of_lines, numbered_lines, without_comments
 from deciban.io.text import DELIMITERS, NO_NAN, is_number, odd_character, problem_of_score, shortened, split
 from deciban.trials import Origin
-from deciban.types import FloatArray, not_none
+from deciban.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,21 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from deciban.errors import WARNING, InputError, KeyMismatchError, Message, MissingScoresError, counted, either, option
+from deciban.errors import (
+    WARNING,
+    InputError,
+    KeyMismatchError,
+    Message,
+    MissingScoresError,
+    counted,
+    either,
+    not_none,
+    option,
+)
 from deciban.trials.joining import Lookup, Renamed, Renaming, near_names
 from deciban.trials.lists import PAIR, ROW, Trials
 from deciban.trials.tables import TrialTable
-from deciban.types import AnyArray, IntArray, ScoreArray, not_none
+from deciban.types import AnyArray, IntArray, ScoreArray
 
 Missing: TypeAlias = Literal["error", "drop"] | float
 Duplicates: TypeAlias = Literal["error", "keep-one"]

@@ -15,14 +15,14 @@ from pyarrow import parquet
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 from deciban.decisions import Application, error_costs
-from deciban.errors import InputError, KeyMismatchError, Message, MissingScoresError, counted, option, refuse
+from deciban.errors import InputError, KeyMismatchError, Message, MissingScoresError, counted, not_none, option, refuse
 from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, evaluate_decisions
 from deciban.evaluation.two_class.summary import DEFAULT_POINTS
 from deciban.io.decision_files import LINES, CostTable, DecisionFile, read_costs, read_decision_lines, read_decisions
 from deciban.io.source import TwoFiles
 from deciban.trials import JoinReport
 from deciban.trials.sources import TrialSource
-from deciban.types import BoolArray, Progress, not_none
+from deciban.types import BoolArray, Progress
 from deciban.workflows.deciding import require_target_first
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import KindName, Options

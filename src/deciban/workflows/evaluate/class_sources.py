@@ -27,7 +27,7 @@ from deciban.engines.class_problems import (
     survey_classes,
     totals_of,
 )
-from deciban.errors import InputError, option
+from deciban.errors import InputError, not_none, option
 from deciban.evaluation.multiclass.class_metrics import DETECTOR, ClassMetric, CollectedMetrics, MetricGroup
 from deciban.evaluation.multiclass.detector_costs import Held
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem, class_evaluation_of
@@ -42,7 +42,7 @@ from deciban.models.sources import SourceClasses
 from deciban.multiclass import recalibration
 from deciban.multiclass.tables import ScoredClasses, mixed
 from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialSource, ordered
-from deciban.types import AnyArray, FloatArray, not_none
+from deciban.types import AnyArray, FloatArray
 from deciban.workflows.options import Options
 
 

@@ -25,12 +25,12 @@ from deciban.engines.units import (
     survey_trials,
     weighted_by_condition,
 )
-from deciban.errors import WARNING, InputError, Message, counted, option
+from deciban.errors import WARNING, InputError, Message, counted, not_none, option
 from deciban.evaluation.breakdowns import ByConditions, Condition, Equalized, SystemConditions
 from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap
 from deciban.trials.sources import Batch, LoadedPartition, TrialFields, TrialSource
-from deciban.types import CountArray, FloatArray, IntArray, not_none
+from deciban.types import CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options
 from deciban.workflows.reading import partitions as splitting

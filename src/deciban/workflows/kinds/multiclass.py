@@ -13,7 +13,17 @@ import numpy as np
 from deciban._arrow import of_numpy
 from deciban._files import PathLike
 from deciban._validate.classes import ROUNDING, Prior, prior_of
-from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, counted, either, option
+from deciban.errors import (
+    WARNING,
+    FormatError,
+    InputError,
+    KeyMismatchError,
+    Message,
+    counted,
+    either,
+    not_none,
+    option,
+)
 from deciban.evaluation import ClassEvaluation, ClassMetrics
 from deciban.evaluation.metrics import METRICS, keys_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -27,7 +37,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
-from deciban.types import AnyArray, BoolArray, IntArray, not_none
+from deciban.types import AnyArray, BoolArray, IntArray
 from deciban.workflows.kinds import base
 from deciban.workflows.kinds.base import in_nats
 from deciban.workflows.options import MetricOptions, Options, Reading

@@ -13,7 +13,7 @@ from deciban._arrow import compute as pc
 from deciban._files import PathLike, display_name
 from deciban._validate.classes import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines, option
+from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines, not_none, option
 from deciban.evaluation import Evaluation, TwoClassMetrics
 from deciban.evaluation.metrics import METRICS, information_priors, keys_of
 from deciban.evaluation.two_class.evaluate import evaluation_of, summary_of_labelled
@@ -30,7 +30,7 @@ from deciban.trials.joining.join import Aligned, align_incomplete, align_systems
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Engine, TrialSource
 from deciban.trials.units import notes_on_speakers, speakers_of
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreUnit, not_none
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreUnit
 from deciban.workflows.kinds import base
 from deciban.workflows.options import MetricOptions, Options, Reading
 

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from deciban._files import PathLike, display_name, is_open_file
-from deciban.errors import WARNING, InputError, Message, as_message, counted, either, in_lines, negation_note, option
+from deciban.errors import (
+    WARNING,
+    InputError,
+    Message,
+    as_message,
+    counted,
+    either,
+    in_lines,
+    negation_note,
+    not_none,
+    option,
+)
 from deciban.io.columns.values import coded_column
 from deciban.io.formats import Contents
 from deciban.io.reader import matrices_by_key, require_as_many
@@ -25,7 +36,7 @@ from deciban.trials.joining import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
 from deciban.trials.sources import Batch, LoadedPartition, TrialSource
 from deciban.trials.tables import criteria
-from deciban.types import AnyArray, CountArray, Frame, Progress, Raw, not_none
+from deciban.types import AnyArray, CountArray, Frame, Progress, Raw
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import in_nats, named_apart, prior_of_classes
 from deciban.workflows.options import TRIALS, KindName, Options, Reading, UncertaintyOptions, new_names, renamed

@@ -25,7 +25,7 @@ from deciban.core.resampling.units import (
     units_in_words,
 )
 from deciban.engines.units import SourceUnits, UnitsFound, look_at_units, survey_trials
-from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, Note, counted, option
+from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, Note, counted, not_none, option
 from deciban.io.columns.values import refuse_gaps, weights_of
 from deciban.io.formats import RowError
 from deciban.memory import require_room_for_units
@@ -35,7 +35,7 @@ from deciban.trials.lists import PAIR, ROW, as_text
 from deciban.trials.sources import Batch, Engine, LoadedPartition, TrialFields, TrialSource, found_in
 from deciban.trials.speakers import BatchUnits
 from deciban.trials.units import side_of, units_of_trials
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, not_none
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import UncertaintyOptions, UnitNaming
 

@@ -12,7 +12,17 @@ from typing import Any
 
 from deciban._files import PathLike
 from deciban.analysis import FusionAnalysis, FusionRow, Selection
-from deciban.errors import InputError, Message, MissingScoresError, counted, either, names_apart, option, shortened
+from deciban.errors import (
+    InputError,
+    Message,
+    MissingScoresError,
+    counted,
+    either,
+    names_apart,
+    not_none,
+    option,
+    shortened,
+)
 from deciban.evaluation.one_system import SCHEMA, Jsonable, OneSystem, Tabular
 from deciban.evaluation.results import Results
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
@@ -23,7 +33,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.trials.classes import messages_on_ratios
 from deciban.trials.sources import TrialSource
-from deciban.types import Progress, not_none
+from deciban.types import Progress
 from deciban.workflows import model_files
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.options import Options, RenamedSystems
