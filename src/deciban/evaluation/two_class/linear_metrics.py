@@ -247,7 +247,8 @@ class MetricsOfEvaluation:
                 ("rates_at", k), limited.rate, place, "logit", limits=(0.0, 1.0), sums=sums, limited=limit
             )
         for k, at_threshold in enumerate(request.at_thresholds):
-            yield from self._both_rates("at_thresholds_p_miss", "at_thresholds_p_fa", k, at_threshold.errors)
+            threshold, errors = at_threshold.errors.threshold, at_threshold.errors
+            yield from self._both_rates("at_thresholds_p_miss", "at_thresholds_p_fa", k, errors)
             halves, sums = costs.rates(threshold, 0.5, 0.5), _rates((0.5, 0.5), errors.p_miss, errors.p_fa)
             yield LinearMetric(("at_thresholds_hter", k), errors.hter, halves, "logit", limits=(0.0, 1.0), sums=sums)
         for k, scores in enumerate(request.posterior_scores):
