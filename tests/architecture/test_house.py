@@ -80,7 +80,7 @@ def test_commands_on_small_files_do_not_go_farther():
     assert not farther, f"{farther}, but at most {FARTHEST}: `python benchmarks/house.py` walks through the commands"
 
 
-UNTYPED = {"Any alone": 655, "dictionaries of Any": 16, "asserts": 44}
+UNTYPED = {"Any alone": 244, "dictionaries of Any": 0, "asserts": 0}
 """Ceilings: annotations that are `Any` and nothing else, dictionaries of them, asserts; who has fewer lowers them."""
 
 

@@ -84,7 +84,7 @@ def test_it_cannot_be_used_before_it_is_trained(kind):
 
 
 def test_scores_that_favour_non_targets_get_a_negative_scale_and_a_warning():
-    with pytest.warns(DecibanWarning, match="correct the key .*; do not negate the scores"):
+    with pytest.warns(DecibanWarning, match="correct them; do not negate the scores"):
         calibrator = AffineCalibrator().fit([-s for s in SCORES], IS_TARGET)
     assert calibrator.scale_ == pytest.approx(-AffineCalibrator().fit(SCORES, IS_TARGET).scale_, rel=1e-9)
 

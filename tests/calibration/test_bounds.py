@@ -228,7 +228,7 @@ def test_a_decreasing_step_exchanges_the_ends_of_intervals():
     rng = np.random.default_rng(6)
     scores, is_target = -np.append(rng.normal(1, 1, 60), rng.normal(-1, 1, 90)), np.arange(150) < 60
     chain = Chain(ShiftCalibrator(), AffineCalibrator())
-    with pytest.warns(DecibanWarning, match="larger scores favour non-targets"):
+    with pytest.warns(DecibanWarning, match="higher scores favour non-targets"):
         chain.fit(scores, is_target, units=np.arange(150) % 30)
     first, second = chain.steps
     ends = [second.transform(end) for end in first.interval([0.0, 2.0])]

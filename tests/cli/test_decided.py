@@ -96,4 +96,4 @@ def test_many_trials_are_counted_to_the_last():
 def test_the_prior_of_two_classes_belongs_to_an_operating_point(run):
     code, _, err = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--prior", "0.2"])
     assert code == 2
-    assert "(--dcf 0.2)" in err
+    assert "--dcf 0.2" in err

@@ -106,7 +106,7 @@ def test_every_picture_is_written(draw, demo, plot):
         ("zoo sysA.txt --key key.txt --rule 1,1", "--rule: for scoring-rules"),
         ("scoring-rules sysA.txt", "shows rules, not scores"),
         ("rule-weights --rule 0,1", "alpha"),
-        ("score-scatter sysA.txt --key key.txt", "1 systems. This needs two"),
+        ("score-scatter sysA.txt --key key.txt", "score-scatter needs two systems, got 1"),
         ("calibration-map sysA.txt --key key.txt", "name its file, for example --model model.json"),
         ("calibration-map sysA.txt --key key.txt --model fusion.json", "shows two-class calibrations"),
         ("calibration-map sysA.txt sysB.txt --key key.txt --model affine.json", "got 2 systems"),

@@ -39,11 +39,11 @@ def test_every_problem_is_solved_on_its_own(problems):
 def test_nothing_is_pooled_across_tables(tables, chunk):
     n_tar, n_non = (np.array([group[side] for table in tables for group in table]) for side in (0, 1))
     is_first = np.concatenate([np.arange(len(table)) == 0 for table in tables])
-    before, hull._GROUPS_PER_CHUNK = hull._GROUPS_PER_CHUNK, chunk
+    before, hull._GROUPS_PER_BATCH = hull._GROUPS_PER_BATCH, chunk
     try:
         found = hull.pool(n_tar, n_non, is_first)
     finally:
-        hull._GROUPS_PER_CHUNK = before
+        hull._GROUPS_PER_BATCH = before
     begins = np.flatnonzero(is_first)
     alone = [
         begin + hull.pool(n_tar[begin:end], n_non[begin:end])

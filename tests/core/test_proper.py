@@ -153,7 +153,7 @@ def test_limits_at_infinity(alpha, beta):
 
 
 def test_any_shape_is_kept_and_arguments_are_untouched():
-    x = np.linspace(-60.0, 60.0, 3 * proper_table._CHUNK + 6).reshape(2, -1, 3)
+    x = np.linspace(-60.0, 60.0, 3 * proper_table._BATCH + 6).reshape(2, -1, 3)
     kept = x.copy()
     whole = beta_cost_tar(x, 0.7, 3.0)
     assert whole.shape == x.shape

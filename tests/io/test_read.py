@@ -212,7 +212,7 @@ def test_keys_with_unknown_words_name_the_line(write):
     [
         ("enroll,test,points", r"'points' is neither a role nor the name of a column \(ann, x, 1.5\)"),
         ("enroll,enroll,score", "'enroll' is given twice"),
-        ("enroll,score=2", "'score=2' is a role with its column, 'enroll' is not"),
+        ("enroll,score=2", "'enroll' is not ROLE=COLUMN like others"),
         ("enroll,test,-", "no column is the score"),
         ("side,-,score", "no column is the (enroll|test)"),
         ("enroll,-,score", "no column is the test"),

@@ -146,7 +146,7 @@ def test_words_of_no_known_meaning_are_refused_unless_one_is_named(trials):
         AffineCalibrator(pos_label="maybe").fit(X, words)
     expected = AffineCalibrator().fit(X, y).decision_function(X)
     assert np.array_equal(AffineCalibrator(pos_label="odd").fit(X, words).decision_function(X), expected)
-    with pytest.warns(DecibanWarning, match="larger scores favour non-targets"):
+    with pytest.warns(DecibanWarning, match="higher scores favour non-targets"):
         AffineCalibrator(pos_label="even").fit(X, words)
 
 

@@ -383,10 +383,8 @@ class SourceParts:
                 way += "two sides need at least 3 folds."
                 if np.count_nonzero(self.counts[1, ..., int(kind == "target")]) == 1:
                     columns = " and ".join(self.source.groups or ()) or "the groups"
-                    way = (
-                        f"All {kind}s have the same value of {columns}, or few values, all in one fold. Hold out by a "
-                    )
-                    way += "column whose values have trials of both classes, such as speaker."
+                    way = f"All {kind}s have the same value of {columns}, or few values, all in one fold. Hold out "
+                    way += "by a column whose values have trials of both classes, such as speaker."
                 raise InputError(f"groups: without {name} no {kind} is left to train on. {way}")
 
     def crossed(self, model: Any, name: str, *, systems: Sequence[int] | None = None) -> sources.TrialSource:

@@ -13,11 +13,11 @@ from deciban.core.ranks import hull
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(any), min_size=1, max_size=60), st.data())
 def test_pooling_does_not_depend_on_chunks(groups, data):
     n_tar, n_non = (np.array(column) for column in zip(*groups, strict=True))
-    before, hull._GROUPS_PER_CHUNK = hull._GROUPS_PER_CHUNK, data.draw(st.integers(1, 60))
+    before, hull._GROUPS_PER_BATCH = hull._GROUPS_PER_BATCH, data.draw(st.integers(1, 60))
     try:
         chunked = hull.pool(n_tar, n_non)
     finally:
-        hull._GROUPS_PER_CHUNK = before
+        hull._GROUPS_PER_BATCH = before
     np.testing.assert_array_equal(chunked, hull.pool(n_tar, n_non))
 
 
@@ -58,12 +58,12 @@ def test_blocks_are_those_of_the_definition(groups):
 @pytest.mark.parametrize("more", [1, -1, 0])
 def test_one_violation_after_the_other_is_one_block(n_chunks, more):
     """Fractions fall from the first group to the last: whatever the chunk, all is one block."""
-    n = (n_chunks - 1) * hull._GROUPS_PER_CHUNK + more + (0 if more > 0 else hull._GROUPS_PER_CHUNK)
+    n = (n_chunks - 1) * hull._GROUPS_PER_BATCH + more + (0 if more > 0 else hull._GROUPS_PER_BATCH)
     assert hull.pool(np.arange(n, 0, -1), np.arange(1, n + 1)).tolist() == [0]
 
 
 def test_blocks_begin_where_fractions_rise_between_chunks():
-    n = hull._GROUPS_PER_CHUNK + 10
+    n = hull._GROUPS_PER_BATCH + 10
     n_tar, n_non = np.ones(n, np.int64), np.ones(n, np.int64)
     n_tar[-12:] = 2  # the last rise is before the border of the chunks
     assert hull.pool(n_tar, n_non).tolist() == [0, n - 12]

@@ -81,7 +81,7 @@ def test_what_is_left_out_one_by_one():
 
 
 def test_a_unit_that_alone_keeps_the_classes_apart_is_told():
-    """Without unit 0, which has the only errors, the best scale is infinite."""
+    """Without unit 0, which has the only errors, the best scale would be infinite."""
     rng = np.random.default_rng(3)
     units, is_target = np.repeat(np.arange(10), 8), np.arange(80) % 2 == 0
     score = np.where(is_target, 2.0, -2.0) + rng.random(80)

@@ -111,7 +111,7 @@ def test_what_is_added_separates_nothing_however_far_it_goes(rule, scale, interc
     steps = [(step / scale, shift) for step in (-1e-2, 0.0, 1e-2) for shift in (-0.01 * intercept, 0.01 * intercept)]
     assert min(cost(fit.weights[0] + step, fit.offset + shift) for step, shift in steps) >= best * (1.0 - 1e-12)
     apart = scale * np.where(is_target, rng.uniform(0.5, 1.0, 400), -rng.uniform(0.5, 1.0, 400))
-    with pytest.raises(InputError, match="best scale is infinite"):
+    with pytest.raises(InputError, match="best scale would be infinite"):
         train([apart], is_target, **(about | {"base": 0.1 * rng.normal(size=400)}))
 
 
@@ -124,5 +124,5 @@ def test_without_an_offset_scores_separate_at_zero_only(rule):
     assert 0.0 < fit.weights[0] < 1.0
     assert fit.offset == 0.0
     for other, intercept in ((scores, True), (scores - 4.5, False)):
-        with pytest.raises(InputError, match="best scale is infinite"):
+        with pytest.raises(InputError, match="best scale would be infinite"):
             train([other], is_target, intercept=intercept, **about)

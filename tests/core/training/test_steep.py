@@ -59,7 +59,7 @@ def test_a_map_that_is_worse_than_a_threshold_is_never_said_to_be_the_optimum(ru
             try:
                 calibrator = AffineCalibrator(**settings).fit(scores, is_target)
             except InputError:
-                continue  # the best scale is infinite
+                continue  # the best scale would be infinite
         own = cost(calibrator.transform(scores), is_target, rule, p_target)
         assert calibrator.objective_ == pytest.approx(own, rel=1e-9)
         status = calibrator.training_.results["status"]
@@ -85,7 +85,7 @@ def test_a_steep_optimum_that_moderate_scales_do_not_lead_to_is_found(copies):
     """Here larger scores favour non-targets, at the lower end, which the search among moderate scales does not see."""
     rule = (3.0, 3.0)
     scores, is_target = (np.repeat(each, copies) for each in trials(500, 500, 0.3))
-    with pytest.warns(DecibanWarning, match="larger scores favour non-targets"):
+    with pytest.warns(DecibanWarning, match="higher scores favour non-targets"):
         calibrator = AffineCalibrator(alpha=3.0, beta=3.0, p_target=0.01).fit(scores, is_target)
     assert calibrator.training_.results["status"].startswith("converged")
     known = -39.4 * (scores + 2.58) - np.log(0.01 / 0.99)

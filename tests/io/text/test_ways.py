@@ -199,7 +199,7 @@ def test_a_column_that_is_a_score_is_offered_with_the_others(tmp_path):
         deciban.evaluate_files(path, columns="y_true,y_prob,user,device")
     with pytest.raises(InputError, match=r"'prob' is neither .* \(id, y_true, y_prob, user, device\)"):
         deciban.evaluate_files(path, columns="id,y_true,prob")
-    with pytest.raises(InputError, match="'id' is a column, but 'score' is a role"):
+    with pytest.raises(InputError, match="'score' is a role, not the name of a column"):
         deciban.evaluate_files(path, columns="id,score")
 
 

@@ -34,9 +34,9 @@ def chart_of(page, name):
     tab = page.locator(f"#tab-{name}")
     if tab.count():
         tab.click()
-    page.locator(f"metric[data-plot={name}]").scroll_into_view_if_needed()
-    page.wait_for_selector(f"metric[data-plot={name}] canvas")
-    return page.locator(f"metric[data-plot={name}] .chart")
+    page.locator(f"figure[data-plot={name}]").scroll_into_view_if_needed()
+    page.wait_for_selector(f"figure[data-plot={name}] canvas")
+    return page.locator(f"figure[data-plot={name}] .chart")
 
 
 def readings(page, name, keys):
@@ -203,8 +203,8 @@ def test_two_systems_are_at_most_eight_printed_pages_with_every_chart(visit, tmp
     assert n <= 8
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator("metric[data-plot] svg.printed:visible").count() == len(CHARTS)
-    assert page.locator("metric .chart:visible").count() == 0
+    assert page.locator("figure[data-plot] svg.printed:visible").count() == len(CHARTS)
+    assert page.locator("figure .chart:visible").count() == 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator(".printed").count() == 0
 

@@ -76,7 +76,7 @@ def test_decisions_follow_the_condition_and_the_prior(visit, path, trials):
     assert place(page, "brier") == words.number(brier(x, label, prior=prior))
     assert place(page, "c_avg") == words.number(c_avg(x, label, p_target=0.5), 4)
     assert place(page, "trials-shown").startswith("Only line mic: ")
-    page.select_option("#map-metric", "error_rate")
+    page.select_option("#map-figure", "error_rate")
     assert (
         page.locator(".card [data-main=error_rate]").nth(1).inner_text()
         == page.locator("[data-condition='line mic'][data-mapped=two]").inner_text()
@@ -88,12 +88,12 @@ def test_decisions_follow_the_condition_and_the_prior(visit, path, trials):
 def test_the_map_has_figures_of_python_and_leads_there(visit, path, results, trials):
     page = visit(path)
     for metric, write in (("cllr", words.number), ("error_rate", words.percent)):
-        page.select_option("#map-metric", metric)
+        page.select_option("#map-figure", metric)
         for system, known in zip(("one", "two"), results.conditions, strict=True):
             for one in known.partitions[0].conditions:
                 cell = page.locator(f"[data-condition='{one.name}'][data-mapped={system}]").inner_text()
                 assert cell == (words.MISSING if one.found is None else write(getattr(one.found, metric)))
-    page.select_option("#map-metric", "c_avg_here")
+    page.select_option("#map-figure", "c_avg_here")
     page.fill("[name=class-prior]", "0.2")
     x, label = in_condition(trials, "one", "tel <b>")
     shown = page.locator("[data-condition='line tel <b>'][data-mapped=one]")
@@ -111,11 +111,11 @@ def test_two_systems_are_compared_at_the_prior_and_in_pairs(visit, path, results
     row = page.locator("#compare [data-place=at-point] tr", has_text="C_avg").locator("td").all_inner_texts()
     assert row[:2] == [words.number(first, 4), words.number(second, 4)]
     found = compare_results(results)
-    cllr = page.locator("#compare [data-place=metrics] tbody tr", has_text="Cllr").first.locator("td")
+    cllr = page.locator("#compare [data-place=figures] tbody tr", has_text="Cllr").first.locator("td")
     estimate = found.difference("cllr", "one", "two").estimate
     assert cllr.nth(2).inner_text().split("\n")[0] == f"{estimate:+.3f}".replace("-", words.MINUS)
-    page.locator("#compare metric").scroll_into_view_if_needed()
-    page.wait_for_selector("#compare metric canvas")
+    page.locator("#compare figure").scroll_into_view_if_needed()
+    page.wait_for_selector("#compare figure canvas")
     page.locator("#compare .chart").focus()
     page.keyboard.press("ArrowRight")
     (curve,) = found.pairs[0].curves

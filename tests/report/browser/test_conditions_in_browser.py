@@ -71,9 +71,9 @@ def test_intervals_and_bands_follow_the_condition(visit, path, results):
             ends = [words.percent(end[place]).removesuffix(" %") for end in (low, high)]
             assert cell.inner_text() == f"[{', '.join(ends)}]"
     assert "no bands" not in page.locator("[data-place=trials-shown]").first.inner_text()
-    drawn = "() => document.querySelector('metric[data-plot=bayes_error] canvas').toDataURL()"
+    drawn = "() => document.querySelector('figure[data-plot=bayes_error] canvas').toDataURL()"
     page.click("#tab-bayes_error")
-    page.wait_for_selector("metric[data-plot=bayes_error] canvas")
+    page.wait_for_selector("figure[data-plot=bayes_error] canvas")
     with_bands = page.evaluate(drawn)
     page.uncheck("[name=bands]")
     page.wait_for_timeout(50)
@@ -93,19 +93,19 @@ def test_cards_follow_the_condition(visit, path, results):
 def test_charts_follow_the_condition(visit, path, results):
     page = visit(path)
     page.click("#tab-bayes_error")
-    page.wait_for_selector("metric[data-plot=bayes_error] canvas")
+    page.wait_for_selector("figure[data-plot=bayes_error] canvas")
     page.select_option("[name=condition]", label="line tel <b>|x")
-    page.locator("metric[data-plot=bayes_error] .chart").focus()
+    page.locator("figure[data-plot=bayes_error] .chart").focus()
     page.keyboard.press("ArrowRight")
     at = found_in(results, "line tel <b>|x")[0].at_priors
     text = page.locator("[data-reading=bayes_error]").inner_text()
     assert f"actual cost {words.number(at.act_dcf[len(at.log_odds) // 2])}" in text
     for name in ("det", "ape", "ece", "histogram", "pav", "tippett", "roc"):
-        metric = page.locator(f"metric[data-plot={name}]")
+        metric = page.locator(f"figure[data-plot={name}]")
         if page.locator(f"#tab-{name}").count():
             page.click(f"#tab-{name}")
         metric.scroll_into_view_if_needed()
-        page.wait_for_selector(f"metric[data-plot={name}] canvas")
+        page.wait_for_selector(f"figure[data-plot={name}] canvas")
         metric.locator(".chart").focus()
         page.keyboard.press("ArrowRight")
         assert page.locator(f"[data-reading={name}]").inner_text().startswith("one, "), name
@@ -117,9 +117,9 @@ def test_the_map_has_every_figure_and_drills_down_by_keyboard(visit, path, resul
     mic = "#condition-map td[data-condition='line mic']"
     evaluated = found_in(results, "line mic")
     assert page.locator(mic).evaluate_all(mapped) == [words.percent(one.eer) for one in evaluated]
-    page.select_option("#map-metric", "cllr")
+    page.select_option("#map-figure", "cllr")
     assert page.locator(mic).evaluate_all(mapped) == [words.number(one.cllr) for one in evaluated]
-    page.select_option("#map-metric", "min_dcf")
+    page.select_option("#map-figure", "min_dcf")
     assert page.locator(mic).evaluate_all(mapped) == [at_point(one, 0.2)["min_dcf"] for one in evaluated]
     page.fill("[name=prior]", "0.02")
     assert page.locator(mic).evaluate_all(mapped) == [at_point(one, 0.02)["min_dcf"] for one in evaluated]
@@ -141,7 +141,7 @@ def test_any_two_systems_are_compared_and_a_link_restores_them(visit, path, resu
     change = float(one.at_priors.act_dcf[place] - other.at_priors.act_dcf[place])
     text = page.locator("#compare [data-difference=act_dcf]").inner_text()
     assert float(text.replace("\N{MINUS SIGN}", "-")) == pytest.approx(change, abs=0.0005001)
-    rows = page.locator("#compare [data-place=metrics] tbody tr").all_inner_texts()
+    rows = page.locator("#compare [data-place=figures] tbody tr").all_inner_texts()
     exact = deciban.compare(results.systems[2], results.systems[0]).pairs[0].metrics
     for row, metric in zip(rows, exact, strict=True):
         cells = [part.replace("\N{MINUS SIGN}", "-").replace(",", "") for part in row.split()]
@@ -159,7 +159,7 @@ def test_any_two_systems_are_compared_and_a_link_restores_them(visit, path, resu
 
 def test_the_difference_curve_is_read(visit, path, results):
     page = visit(path)
-    page.locator("#compare metric").scroll_into_view_if_needed()
+    page.locator("#compare figure").scroll_into_view_if_needed()
     page.wait_for_selector("#compare canvas")
     page.locator("#compare .chart").focus()
     page.keyboard.press("ArrowRight")

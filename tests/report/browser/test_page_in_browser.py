@@ -64,9 +64,9 @@ def charts(page, name="det"):
     """Choose the tab of a chart, if it has one, scroll to it, and wait until it is drawn."""
     if page.locator(f"#tab-{name}[aria-selected=false]").count():
         page.click(f"#tab-{name}")
-    page.locator(f"metric[data-plot={name}]").scroll_into_view_if_needed()
-    page.wait_for_selector(f"metric[data-plot={name}] canvas")
-    return page.locator(f"metric[data-plot={name}] .chart")
+    page.locator(f"figure[data-plot={name}]").scroll_into_view_if_needed()
+    page.wait_for_selector(f"figure[data-plot={name}] canvas")
+    return page.locator(f"figure[data-plot={name}] .chart")
 
 
 def test_typed_points_show_the_numbers_of_the_evaluation(visit, of_three, three):
@@ -141,7 +141,7 @@ def test_intervals_stand_beside_error_rates(visit, of_three, three):
 def test_the_slider_moves_numbers_and_marks(visit, of_three, three):
     page = visit(of_three)
     charts(page)
-    mark = page.locator("metric[data-plot=det] .mark").first
+    mark = page.locator("figure[data-plot=det] .mark").first
     before = mark.bounding_box()
     slider = page.locator("[name=prior-slider]")
     slider.focus()
@@ -330,7 +330,7 @@ def test_numbers_are_written_as_python_writes_them(visit, of_three):
 def test_pointing_at_a_curve_reads_it_and_lights_up_its_system(visit, of_three):
     page = visit(of_three, "#p=0.2")
     charts(page)
-    box = page.locator("metric[data-plot=det] .mark").first.bounding_box()
+    box = page.locator("figure[data-plot=det] .mark").first.bounding_box()
     page.mouse.move(box["x"] + 6, box["y"] + 5)
     until(page, "document.querySelector('[data-reading=det]').textContent !== ''")
     text = page.locator("[data-reading=det]").inner_text()
@@ -364,7 +364,7 @@ def test_arrow_keys_read_exact_values(visit, of_three, three):
 def test_every_chart_reads_and_zooms(visit, of_three):
     page = visit(of_three)
     for name in ("det", "bayes_error", "ape", "ece", "histogram", "pav", "tippett", "roc"):
-        metric = page.locator(f"metric[data-plot={name}]")
+        metric = page.locator(f"figure[data-plot={name}]")
         charts(page, name).focus()
         page.keyboard.press("ArrowRight")
         assert page.locator(f"[data-reading={name}]").inner_text().startswith("system 0, "), name
@@ -407,7 +407,7 @@ def test_bands_of_many_systems_are_off_until_one_is_pointed_at(visit, of_five):
     charts(page, "bayes_error")
     bands = page.locator("#chart-choices [name=bands]")
     assert not bands.is_checked()
-    ink = "() => document.querySelector('metric[data-plot=bayes_error] canvas').toDataURL()"
+    ink = "() => document.querySelector('figure[data-plot=bayes_error] canvas').toDataURL()"
     plain = page.evaluate(ink)
     page.locator(".menu summary").click()
     page.locator("#chart-choices label").first.hover()
@@ -420,11 +420,11 @@ def test_bands_of_many_systems_are_off_until_one_is_pointed_at(visit, of_five):
 def test_systems_and_bands_are_switched_in_all_charts(visit, of_three):
     page = visit(of_three)
     charts(page, "bayes_error")
-    ink = "() => document.querySelector('metric[data-plot=bayes_error] canvas').toDataURL()"
+    ink = "() => document.querySelector('figure[data-plot=bayes_error] canvas').toDataURL()"
     whole = page.evaluate(ink)
     page.locator("#chart-choices [name=system]").first.uncheck()
     until(page, f"() => ({ink})() !== '{whole}'")
-    assert page.locator("metric[data-plot=bayes_error] .mark").first.is_hidden()
+    assert page.locator("figure[data-plot=bayes_error] .mark").first.is_hidden()
     without = page.evaluate(ink)
     page.locator("#chart-choices [name=bands]").uncheck()
     until(page, f"() => ({ink})() !== '{without}'")
@@ -433,7 +433,7 @@ def test_systems_and_bands_are_switched_in_all_charts(visit, of_three):
 def test_a_drawn_rectangle_zooms(visit, of_three):
     page = visit(of_three)
     box = charts(page).locator(".u-over").bounding_box()
-    mark = page.locator("metric[data-plot=det] .mark").nth(2)
+    mark = page.locator("figure[data-plot=det] .mark").nth(2)
     before = mark.bounding_box()
     page.mouse.move(box["x"] + 10, box["y"] + 10)
     page.mouse.down()
@@ -449,7 +449,7 @@ def test_printed_pages_have_charts_and_no_controls(visit, of_three):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     for name in ("det", "roc"):
-        assert page.locator(f"metric[data-plot={name}] svg.printed").is_visible()
+        assert page.locator(f"figure[data-plot={name}] svg.printed").is_visible()
     assert not page.locator("[name=prior]").is_visible()
     assert page.locator(".live-table").is_visible()
     assert page.pdf(format="A4")[:5] == b"%PDF-"
@@ -470,7 +470,7 @@ def test_without_scripts_the_page_has_verdicts_and_tables(visit, of_three):
     assert page.locator(".card").count() == 3
     assert page.locator("noscript").is_visible()
     assert page.locator("#metrics table").is_visible()
-    assert not page.locator("metric[data-plot]").first.is_visible()
+    assert not page.locator("figure[data-plot]").first.is_visible()
     assert not page.locator("#operating-point").is_visible()
     assert not page.locator("#chart-choices").is_visible()
 
