@@ -159,7 +159,9 @@ def test_trials_of_weight_0_are_not_there():
 
 def test_new_scores_that_are_no_probabilities():
     calibrator = BetaCalibrator().fit(*drawn(8))
-    with pytest.raises(InputError, match=r"first at index 0: -1e-300\. Beta calibration takes probabilities in \[0, 1\]"):
+    with pytest.raises(
+        InputError, match=r"first at index 0: -1e-300\. Beta calibration takes probabilities in \[0, 1\]"
+    ):
         calibrator.transform([-1e-300])
 
 

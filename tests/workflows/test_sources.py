@@ -36,7 +36,7 @@ def folder(tmp_path):
     [
         ({"ids": "basename", "by_order": True}, "ids, by_order: matching by order does not compare names"),
         ({"posterior_prior": "flat"}, "posterior_prior: for multiclass scores"),
-        ({"names": ["A", "B"]}, "names: 2 names for 1 systems"),
+        ({"names": ["A", "B"]}, "names: 2 names for 1 system"),
     ],
 )
 def test_what_partitions_cannot_do_is_refused(folder, said, words):

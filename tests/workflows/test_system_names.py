@@ -37,7 +37,7 @@ def test_names_in_order_or_by_file(files):
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["x"], "1 names for 2 systems"),
+        (["x"], "1 name for 2 systems"),
         (["x", "y", "z"], "3 names for 2 systems"),
         ({"c": "x"}, "there is no system 'c'. Use one of a, b"),
         ({"a": "b"}, "'b' is the name of two systems"),

@@ -153,7 +153,7 @@ def test_other_trials_are_evaluated_with_their_own_key(folder, tmp_path):
         )
         assert done.test.systems[-1].cllr == pytest.approx(expected, rel=1e-9)
         assert [row.name for row in done.test.systems] == [row.name for row in done.dev.systems]
-        assert "other  trials" in done.message_lines
+        assert "other  trials of test_scores:" in done.message_lines
         assert not any("are optimistic" in line for line in done.summary)
 
 

@@ -583,7 +583,7 @@ def bounds_in_words(interval: Interval, *, in_percent: bool = False, beside: str
     if most is not None:
         return f"{low:z.{digits}f}", f"{high:z.{digits}f}"
     first = (0 if abs(one) < ROUNDING else -math.floor(math.log10(abs(one))) for one in (low, high))
-    below, above = (max(digits, min(_MOST_DIGITS, one)) for one in first)  # a bound that is not 0 is not written as 0
+    below, above = (max(digits, one) if one <= _MOST_DIGITS else digits for one in first)  # other bounds are not 0
     return f"{low:z.{below}f}", f"{high:z.{above}f}"
 
 

@@ -34,7 +34,7 @@ def test_widening_is_less_dramatic_with_alpha_two(rules):
 
 
 def test_alpha_two_has_lower_and_wider_minima_and_boosting_is_worst(rules):
-    costs, _, least = rules.metric_2(300, 5)
+    costs, _, least = rules.figure_2(300, 5)
     logarithmic = np.array(costs[1.0, 1.0])
     for rule in ((2.0, 1.0), (2.0, 2.0)):
         assert least <= min(costs[rule]) < logarithmic.min()

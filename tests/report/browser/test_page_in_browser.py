@@ -18,7 +18,7 @@ from .conftest import systems, trials, written
 
 def at_point(one, p_target, c_miss=1.0, c_fa=1.0):
     """Metrics of a system at just this point, evaluated there, as the page writes them."""
-    (tar, n_tar), (non, n_non) = one.cells.tar, one.cells.non  # all trials: there are few
+    (tar, n_tar), (non, n_non) = one.bins.tar, one.bins.non  # all trials: there are few
     weights = {"tar_weights": n_tar, "non_weights": n_non}
     (point,) = evaluate(tar, non, operating_points=[(p_target, c_miss, c_fa)], **weights).operating_points
     right, wrong = p_target * (1 - point.p_miss), (1 - p_target) * point.p_fa
