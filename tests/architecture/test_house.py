@@ -44,7 +44,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 59_212, "modules": 250, "lines on memory": 40}
+MOST = {"code lines": 59_532, "modules": 250, "lines on memory": 40}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 FARTHEST = {"eval of two classes": (59, 15), "fuse": (74, 20), "eval of many classes": (76, 22)}
@@ -78,6 +78,15 @@ def test_commands_on_small_files_do_not_go_farther():
     assert found.keys() == FARTHEST.keys()
     farther = {name: n for name, n in found.items() if n[0] > FARTHEST[name][0] or n[1] > FARTHEST[name][1]}
     assert not farther, f"{farther}, but at most {FARTHEST}: `python benchmarks/house.py` walks through the commands"
+
+
+PARTICIPLES, MOST_PARTICIPLES = {"found", "made", "told", "listed", "wanted", "given", "asked", "said"}, 126
+"""Names that say what happened to a value, not what it is, and their ceiling."""
+
+
+def test_names_are_nouns():
+    names = Counter(node.id for path in SOURCES for node in nodes(path) if isinstance(node, ast.Name))
+    assert sum(names[name] for name in PARTICIPLES) <= MOST_PARTICIPLES
 
 
 UNTYPED = {"Any alone": 244, "dictionaries of Any": 0, "asserts": 0}

@@ -58,11 +58,7 @@ def test_figures_have_their_intervals(run):
         (table(out, "system +rocch", intervals=True)[0][1], one["intervals"]["eer_conventions"]["rocch"], 100),
         (table(out, "system +FMR at most", intervals=True)[0][2], one["fnmr_at_fmr"][0]["intervals"]["fnmr"], 100),
         (table(out, "system +prior", intervals=True)[1][3], one["posterior_scores"][0]["intervals"]["brier"], 1),
-        (
-            table(out, "system +misleading", intervals=True)[0][3],
-            one["misleading_evidence"][0]["intervals"]["p_tar"],
-            100,
-        ),
+        (table(out, "system +factor", intervals=True)[0][3], one["misleading_evidence"][0]["intervals"]["p_tar"], 100),
     ]
     for cell, interval, scale in cells:
         low, high = map(float, re.search(r" \[(\S+), (\S+)\]$", cell).groups())

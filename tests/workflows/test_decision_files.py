@@ -163,7 +163,7 @@ def test_parquet_is_known_by_its_bytes_and_a_truncated_one_is_named(four, tmp_pa
         (ROWS.replace("d,accept", "d,"), {}, "row 4 contains no decision"),
         (ROWS, {"log10": True}, "log10: is for scores"),
         (ROWS.replace("d,accept\n", ""), {"missing": 0.0}, "decisions are not numbers"),
-        (ROWS.replace("d,accept\n", ""), {}, r"no decision in \S*d\.csv, for example \(d\).*, or add their decisions"),
+        (ROWS.replace("d,accept\n", ""), {}, r"no decision in \S*d\.csv, for example d.*, or add their decisions"),
         (ROWS + "a,accept\n", {}, r"d\.csv, row 4: trial \(a\)"),
     ],
 )

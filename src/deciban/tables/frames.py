@@ -336,7 +336,7 @@ def log_to(
         start = f"{folder}/{re.sub(r'[^0-9A-Za-z._-]', '-', prefix)}"
         pictures = {name: Path(f"{start}{name}.png") for name in (_CURVES[result.kind] if curves else ())}
         for name, path in pictures.items():
-            getattr(result.plot, name)().metric.savefig(path)
+            getattr(result.plot, name)().figure.savefig(path)
         log(metrics | {prefix + name: image(str(path)) for name, path in pictures.items() if image})
         kept = [] if image else [*pictures.values()]
         if page:

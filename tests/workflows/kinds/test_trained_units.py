@@ -145,10 +145,12 @@ def test_models_are_told_of_scores_that_look_like_probabilities(two, many):
     folder, llr = two
     model = AffineCalibrator().fit(llr, np.arange(N) % 2 == 1)
     told = apply_files(model, folder / "p.txt", folder / "o.txt")
-    assert any("p.txt   look like probabilities" in str(one) for one in told)
+    assert any("p.txt   the scores look like probabilities" in str(one) for one in told)
     assert not any("look like" in str(one) for one in apply_files(model, folder / "llr.txt", folder / "o.txt"))
     model = MulticlassCalibrator().fit(*many[1:], classes=CLASSES)
-    assert any("p.csv   look like" in str(one) for one in apply_files(model, folder / "p.csv", folder / "o.csv"))
+    assert any(
+        "p.csv   the scores look like" in str(one) for one in apply_files(model, folder / "p.csv", folder / "o.csv")
+    )
     assert not any("look like" in str(one) for one in apply_files(model, folder / "loglik.csv", folder / "o.csv"))
 
 

@@ -100,7 +100,7 @@ const Conditions = (() => {
         const head = Dom.element("th", { scope: "row" });
         const canBeChosen = row === null || row.set !== null;
         const button = Dom.element(canBeChosen ? "button" : "span", canBeChosen ? { type: "button" } : {}, row?.name ?? this.kind.everything);
-        const more = row ? (row.why_none ? `no figures: ${row.why_none}` : trialsInWords(row.trials)) : "";
+        const more = row ? (row.why_none ? `no metrics: ${row.why_none}` : trialsInWords(row.trials)) : "";
         head.append(button, Dom.element("small", {}, row && !row.why_none && row.set === null ? `${more}; ${NO_ROOM}` : more));
         line.append(head);
         if (canBeChosen) {
