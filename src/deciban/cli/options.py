@@ -553,6 +553,7 @@ def in_options(text: str, words: Sequence[str]) -> str:
 
     Examples
     --------
+    >>> from deciban.errors import command_spelling
     >>> with command_spelling():
     ...     in_options("groups: no class.", ["--group", "a=b"])
     '--group: no class.'

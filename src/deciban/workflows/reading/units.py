@@ -347,8 +347,8 @@ def unused_names(conditions: Iterable[str]) -> list[Message]:
 
     Examples
     --------
-    >>> [str(one) for one in unused_names(["gender", "Speaker_ID"])]
-    ['note  units: column \'Speaker_ID\' is not used; units="Speaker_ID" if trials with the same value are dependent']
+    >>> print(*unused_names(["gender", "Speaker_ID"]))
+    note  units: column 'Speaker_ID' is not used; units="Speaker_ID" if trials with the same value are dependent
     """
     for name in conditions:
         if name.casefold().replace("-", "_").removesuffix("_id").removesuffix("id") in _NAMES_OF_UNITS:
