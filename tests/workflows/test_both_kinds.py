@@ -55,7 +55,7 @@ def test_a_matrix_for_two_classes_needs_the_name_of_a_column(tmp_path):
     with pytest.raises(FormatError, match=r"m\.npy: a 2 x 2 matrix.* columns=.score=2"):
         evaluate_files(tmp_path / "m.npy", tmp_path / "key.csv")
     AffineCalibrator().fit(np.arange(4.0), np.array([False, True, False, True])).save(tmp_path / "m.json")
-    with pytest.raises(InputError, match=r"m\.npy: multiclass scores.*score=2 is the second column"):
+    with pytest.raises(InputError, match=r"m\.npy: multiclass scores.*score=2\" for the second column"):
         apply_files(tmp_path / "m.json", tmp_path / "m.npy", tmp_path / "out.txt")
 
 

@@ -519,7 +519,7 @@ def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
         steps.append(f"Give the speakers or other units of the trials ({option(units=...)}) for intervals of metrics.")
     if facts.are_too_few or (facts.n_units is not None and moods[ENOUGH] in ("bad", "fair")):
         verdicts.append("collect more")
-        steps.append("Collect more speakers and trials (deciban plan shows how many), or quote the metrics as rough.")
+        steps.append(f"Collect more {facts.noun}s and trials (deciban plan shows how many), or quote rough metrics.")
     if not steps:
         words = f"At {facts.points}," if moods.get(FAILS) != "bad" else "Use it at priors where"
         words = f"No calibration is needed. {words} decisions cost less than ignoring the scores."

@@ -300,22 +300,19 @@ def _drawn_of_model(model: Model, sides: Sequence[Side], page: page_tables.Page)
     """Draw the map of the model, and the weights of its training objective."""
     from deciban.calibration import Calibrator, rule_weighting
 
-    metrics = []
+    figures = []
     for side, _, before in sides:
         if isinstance(model, Calibrator) and before is not None and len(before.systems) == 1:
             drawing = plots.calibration_map(before.systems[0], {model.kind: model}, level=page.level)
-            metrics.append(picture(drawing, page_tables.TWO_CLASS["calibration_map"], side, f"by {model.kind}"))
-    points = dict.fromkeys(
-        (point.p_target, point.c_miss, point.c_fa)
-        for system in page.results.systems
-        for point in system.operating_points
-    )
+            figures.append(picture(drawing, page_tables.TWO_CLASS["calibration_map"], side, f"by {model.kind}"))
+    systems = page.results.systems
+    points = dict.fromkeys((one.p_target, one.c_miss, one.c_fa) for own in systems for one in own.operating_points)
     for step in model.parts if isinstance(model, ScoreModel) else (model,):
         rule = {name: step.settings[name] for name in ("alpha", "beta", "p_target") if name in step.settings}
         if len(rule) == 3:
             drawing = plots.omega(rule_weighting(**rule, operating_points=points))
-            metrics.append(picture(drawing, page_tables.TWO_CLASS["omega"], "", "of the training objective"))
-    return metrics
+            figures.append(picture(drawing, page_tables.TWO_CLASS["omega"], "", "of the training objective"))
+    return figures
 
 
 _MOST_ROWS = 60

@@ -140,7 +140,7 @@ def test_models_are_trained_on_differences_and_applied_to_them(files):
     deciban.apply_files(done.model, folder / "scores.csv", folder / "llr.csv", **how)
     written = deciban.read_scores(folder / "llr.csv")
     np.testing.assert_allclose(written.score, done.model.transform(score[:, 0] - score[:, 1]), rtol=1e-14)
-    with pytest.raises(InputError, match="set the kind to two-class"):
+    with pytest.raises(InputError, match='pass kind="two-class"'):
         deciban.apply_files(done.model, folder / "scores.csv", folder / "other.csv")
 
 

@@ -355,8 +355,6 @@ class Kind(ABC, Generic[S, K, A]):
     """Adjective for messages."""
     other: ClassVar[str]
     """Adjective of the other kind."""
-    way_out: ClassVar[str] = ""
-    """Hint for messages if files contain scores of the other kind; starts with a space."""
     other_reading: ClassVar[tuple[str, ...]]
     """Attributes of `Reading` that are not for this kind."""
     metrics: ClassVar[type[Any]]
@@ -381,6 +379,11 @@ class Kind(ABC, Generic[S, K, A]):
     """Whether metrics are sums over trials, so that planning can separate segments from speakers."""
     output: ClassVar[str]
     """Name of the output of models."""
+
+    @property
+    def way_out(self) -> str:
+        """Hint for messages if files contain scores of the other kind; starts with a space."""
+        return ""
 
     def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
         """Read a score file, or another file with other required content.

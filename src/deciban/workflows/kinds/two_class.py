@@ -223,12 +223,15 @@ class TwoClass(base.Kind[Scores, Key, Aligned]):
     has_ties = compares_systems = has_thresholds = has_trial_costs = True
     output = "llrs"
     about, other = "two-class", "multiclass"
-    way_out = (
-        " Name the column of the scores, if the file has one (score=2 is the second column of a matrix); or, for the "
-        "difference of scores of two classes, set the kind to two-class."
-    )
     other_reading = ("classes", "posterior_prior", "detection_llr")
     metrics = TwoClassMetrics
+
+    @property
+    def way_out(self) -> str:
+        """See `Kind.way_out`."""
+        second, kind = option(columns="score=2"), option(kind="two-class")
+        ways = f"if the file has one ({second} for the second column of a matrix); or, for the difference of scores"
+        return f" Name the column of the scores, {ways} of two classes, pass {kind}."
 
     def read_classes(self, file: Recognized, reading: Reading, need: ContentKind | None) -> Input | None:
         """Return the input if its columns or labels are two named classes; otherwise None."""
