@@ -49,15 +49,15 @@ def late(package: str, beside: Iterable[str] = ()) -> tuple[Callable[[str], Any]
 
     def get(name: str) -> Any:
         if name == "__all__":
-            entries: object = sorted(home_of())
+            result: object = sorted(home_of())
         elif home_of().get(name) == package or name in beside:
             return importlib.import_module(f"{package}.{name}")
         elif name in home_of():
-            entries = getattr(importlib.import_module(home_of()[name]), name)
+            result = getattr(importlib.import_module(home_of()[name]), name)
         else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module.__dict__[name] = entries
-        return entries
+        module.__dict__[name] = result
+        return result
 
     return get, lambda: list(get("__all__"))
 
@@ -112,26 +112,26 @@ def compile_methods_late() -> None:
     """
     import dataclasses  # not with the package
 
-    value: Any = dict(vars(dataclasses))
+    originals: Any = dict(vars(dataclasses))
     is_ours = False
 
     def process(cls: type, *args: object) -> object:
         nonlocal is_ours
         is_ours = cls.__module__.startswith("deciban.")
         try:
-            return value["_process_class"](cls, *args)
+            return originals["_process_class"](cls, *args)
         finally:
             is_ours = False
 
     def late(function: str, name: str, *args: Any, **more: object) -> object:
-        result = functools.partial(value[function], *args, **more)
+        result = functools.partial(originals[function], *args, **more)
         return LateMethod(name or args[0], result) if is_ours else result()
 
     def is_type(annotation: str, *args: object) -> bool:
         is_rare = "Var" in annotation or "KW_ONLY" in annotation or not is_ours
-        return is_rare and bool(value["_is_type"](annotation, *args))
+        return is_rare and bool(originals["_is_type"](annotation, *args))
 
     names = {"_create_fn": "", "_init_fn": "__init__", "_repr_fn": "__repr__"}
     changed = {function: functools.partial(late, function, name) for function, name in names.items()}
-    if "_create_fn" in value:
+    if "_create_fn" in originals:
         vars(dataclasses).update(changed, _process_class=process, _is_type=is_type)

@@ -10,7 +10,7 @@ from deciban.engines import Threads
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion
 from deciban.trials.sources import TrialFields
-from support.shards import Apart, source_of
+from support.array_sources import Apart, source_of
 
 MEMORY = 1 << 28
 

@@ -6,7 +6,7 @@ import pytest
 from deciban.calibration import DetectionAffineTransformation, DetectionPavTransformation
 from deciban.engines import Threads
 from deciban.errors import InputError
-from support.shards import Apart, source_of
+from support.array_sources import Apart, source_of
 
 MEMORY = 1 << 28
 NAMES = ("cat", "dog", "eel", "fox")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from deciban.calibration import AffineCalibrator, Chain, ElubCalibrator, nonparametric
 from deciban.engines import Threads
 from deciban.errors import DecibanWarning
-from support.shards import Apart, source_of
+from support.array_sources import Apart, source_of
 
 MEMORY = 1 << 28
 

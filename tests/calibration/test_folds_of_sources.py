@@ -10,7 +10,7 @@ from deciban.calibration.folds import folded, folds_of
 from deciban.engines import Threads
 from deciban.errors import InputError
 from deciban.trials.sources import TrialFields
-from support.shards import Apart, source_of
+from support.array_sources import Apart, source_of
 
 
 def folds_in(source):

@@ -24,8 +24,8 @@ from deciban.evaluation.multiclass.problem_sums import ProblemRequest
 from deciban.multiclass import calibration_analysis
 from deciban.multiclass.tables import ScoredClasses
 from deciban.workflows.evaluate.class_sources import calibration_of_source
+from support.array_sources import Apart, source_of
 from support.class_trials import random_trials
-from support.shards import Apart, source_of
 from support.strategies import fewer
 
 SEEDS = st.integers(0, 2**32 - 1)

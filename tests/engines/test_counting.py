@@ -14,7 +14,7 @@ from deciban.evaluation import TwoClassMetrics, evaluate
 from deciban.evaluation.two_class.evaluate import evaluation_of
 from deciban.rules import ThresholdWeights
 from deciban.trials.sources import batches
-from support.shards import ArrayPartition, source_of
+from support.array_sources import ArrayPartition, source_of
 from support.strategies import fewer
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -16,8 +16,8 @@ from deciban.engines.units import SourceUnits, survey_trials
 from deciban.evaluation import TwoClassMetrics, evaluate
 from deciban.evaluation.uncertainty import Resampling
 from deciban.rules import ThresholdDensity
+from support.array_sources import Apart, source_of
 from support.how_sure import assert_equally_sure
-from support.shards import Apart, source_of
 
 DENSITY = ThresholdDensity([0.0, 0.6, 1.0], [0.0, 2.0, 0.0])
 METRICS = TwoClassMetrics([0.01, 0.5], fnmr_at=[0.1], at_thresholds={"x": 0.3}, posteriors_at=[0.2], rule=DENSITY)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from deciban.core.resampling.units import ClassFacts, TrialUnits, UnitFacts
 from deciban.engines import Threads
 from deciban.engines.units import look_at_units
-from support.shards import source_of
+from support.array_sources import source_of
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())

@@ -19,8 +19,8 @@ from deciban.evaluation.two_class.summary import UnitTrials
 from deciban.evaluation.uncertainty import Resampling
 from deciban.rules import ThresholdWeights
 from deciban.trials.sources import MapPass
+from support.array_sources import Apart, source_of
 from support.how_sure import assert_equally_sure
-from support.shards import Apart, source_of
 
 METRICS = TwoClassMetrics(
     [0.01, 0.5],

@@ -12,7 +12,7 @@ from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import QualityFusion
 from deciban.models.sources import mapped
 from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
-from support.shards import Apart
+from support.array_sources import Apart
 
 MEMORY = 1 << 28
 SAME = {"rtol": 1e-8, "atol": 1e-9}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deciban.engines import Threads
 from deciban.errors import InputError
 from deciban.fusion import SubsetFusion
-from support.shards import source_of
+from support.array_sources import source_of
 
 MEMORY = 1 << 28
 

@@ -18,7 +18,7 @@ from deciban.engines.units import look_at_units
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
 from deciban.trials.speakers import BatchUnits
-from support.shards import Apart, source_of
+from support.array_sources import Apart, source_of
 
 MEMORY = 1 << 28
 SAME = {"rtol": 1e-9, "atol": 1e-10}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from deciban.engines import Threads
 from deciban.models.sources import occurring_subsets, scored_by
 from deciban.trials.sources import TrialFields, having
-from support.shards import source_of
+from support.array_sources import source_of
 
 
 def gathered(source, system):

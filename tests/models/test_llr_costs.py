@@ -8,7 +8,7 @@ from deciban.engines import Threads
 from deciban.fusion import LinearFusion
 from deciban.models.score_model import costs_of_mapped
 from deciban.trials.sources import Batch
-from support.shards import source_of
+from support.array_sources import source_of
 
 
 @pytest.mark.parametrize("rule", [{}, {"alpha": 0.5, "beta": 2.0, "p_target": 0.1}])

@@ -11,7 +11,7 @@ from deciban.errors import InputError
 from deciban.fusion import LinearFusion
 from deciban.models.sources import mapped
 from deciban.trials.sources import TrialFields, ordered
-from support.shards import source_of
+from support.array_sources import source_of
 
 
 def values_of(source, *, systems=(0,)):

@@ -28,7 +28,7 @@ from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion
 from deciban.trials.sources import TrialSource
 from deciban.trials.speakers import BatchUnits
-from support.shards import Apart, ArrayPartition, source_of
+from support.array_sources import Apart, ArrayPartition, source_of
 
 MEMORY = 1 << 28
 SAME = {"rtol": 1e-9, "atol": 1e-10}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deciban.trials.sources import LoadedPartition, TrialFields, ordered
-from support.shards import source_of
+from support.array_sources import source_of
 
 
 def read(source, system=0):

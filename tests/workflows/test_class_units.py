@@ -24,8 +24,8 @@ from deciban.evaluation.multiclass.evaluate import GroupedProblem, evaluate_tria
 from deciban.evaluation.uncertainty import Resampling
 from deciban.multiclass.tables import ScoredClasses
 from deciban.workflows.evaluate.class_sources import BatchedInfluences, calibration_of_source
+from support.array_sources import Apart, source_of
 from support.class_trials import random_trials
-from support.shards import Apart, source_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 MEMORY = 10**8

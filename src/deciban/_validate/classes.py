@@ -507,10 +507,10 @@ def llrs_of_ratios(values: ArrayLike, name: str) -> FloatArray:
     >>> llrs_of_ratios([1, 0], "tar")
     array([  0., -inf])
     """
-    argument = _validate.array(values, name)
-    if argument.dtype.kind not in "iuf":
-        raise InputError(f"{name}: expected numbers, got values of type {argument.dtype}.")
-    return logarithms_of_ratios(argument if argument.dtype == np.float32 else argument.astype(np.float64), name)
+    ratios = _validate.array(values, name)
+    if ratios.dtype.kind not in "iuf":
+        raise InputError(f"{name}: expected numbers, got values of type {ratios.dtype}.")
+    return logarithms_of_ratios(ratios if ratios.dtype == np.float32 else ratios.astype(np.float64), name)
 
 
 def like_ratios(low: float, high: float, n_trials: float, share_below_1: float, least_share: float) -> bool:

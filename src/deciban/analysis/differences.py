@@ -410,8 +410,8 @@ class _CurvePair:
     root: FloatArray
 
     @classmethod
-    def of(cls, value: tuple[str, PairedUnits, tuple[str, str]]) -> _CurvePair:
-        name, paired, names = value
+    def of(cls, pair: tuple[str, PairedUnits, tuple[str, str]]) -> _CurvePair:
+        name, paired, names = pair
         one, other = (x.curve_influences[name] for x in (paired.first, paired.second))
         at, also = _common(one.log_odds, other.log_odds)
         if not len(at):

@@ -432,8 +432,8 @@ def analysed(work: FusionTask, *, trained: Fusion | None = None) -> FusionAnalys
     """
     names, prototype = work.names, work.prototype
     every = tuple(range(len(names)))
-    expected = [f"without {name}" for name in names] + ["fusion without quality", prototype.table_name]
-    *without, plainer, fused = names_apart(expected, names)
+    labels = [f"without {name}" for name in names] + ["fusion without quality", prototype.table_name]
+    *without, plainer, fused = names_apart(labels, names)
     try:
         fusion = work.row("fusion", every, fused, trained or work.trained(every))
     except InputError as error:

@@ -64,12 +64,12 @@ def system_names(names: Names, n_systems: int) -> tuple[str, ...]:
     """
     if names is None:
         return tuple(f"system {k}" for k in range(n_systems))
-    value = (names,) if isinstance(names, str) else tuple(names)
-    if len(value) != n_systems or not all(isinstance(name, str) for name in value):
-        raise InputError(f"names: got {value!r} for {n_systems} systems. Give one string for each system.")
-    if len(set(value)) < n_systems:
-        raise InputError(f"names: {value!r} has a name twice. Give each system a different name.")
-    return value
+    labels = (names,) if isinstance(names, str) else tuple(names)
+    if len(labels) != n_systems or not all(isinstance(name, str) for name in labels):
+        raise InputError(f"names: got {labels!r} for {n_systems} systems. Give one string for each system.")
+    if len(set(labels)) < n_systems:
+        raise InputError(f"names: {labels!r} has a name twice. Give each system a different name.")
+    return labels
 
 
 MOST_POINTS = 5000

@@ -83,9 +83,9 @@ def _as_object(characteristic: str, one: Check) -> dict[str, Any]:
     return {**about, "require": one.requirement.text, **values}
 
 
-def _print(output: Sequence[tuple[str, Check]], is_validation: bool) -> None:  # noqa: FBT001  # one answer
+def _print(checks: Sequence[tuple[str, Check]], is_validation: bool) -> None:  # noqa: FBT001  # one answer
     """Print a line for each check; for a validation, a table by characteristic."""
-    for characteristic, one in output:
+    for characteristic, one in checks:
         if not characteristic:
             click.echo(one_line(str(one)))
         if not one.is_met and os.environ.get("GITHUB_ACTIONS") == "true":
@@ -96,7 +96,7 @@ def _print(output: Sequence[tuple[str, Check]], is_validation: bool) -> None:  #
 
     rows = [
         (name, one.requirement.name, one.requirement.text, one.system, one.written, "pass" if one.is_met else "fail")
-        for name, one in output
+        for name, one in checks
         if name
     ]
     lacking = [name for name in CHARACTERISTICS if name not in {row[0] for row in rows}]

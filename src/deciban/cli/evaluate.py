@@ -124,8 +124,8 @@ def eval_command(
     from deciban.workflows.reading.inputs import opened, paths_of
 
     out = _console(output, shown, [*scores, key])
-    expected, decided, verifier, beside = ({name: arguments.pop(name) for name in names} for names in _REQUESTS)
-    of_scores, result = {**arguments, **expected, **beside}, None
+    requested, decided, verifier, beside = ({name: arguments.pop(name) for name in names} for names in _REQUESTS)
+    of_scores, result = {**arguments, **requested, **beside}, None
     if decided.pop("decisions"):
         refuse_metrics_of_scores(asked, shown, of_scores | verifier)
         show_decisions(scores, key, asked, shown, out, quiet=quiet, **decided)
@@ -151,7 +151,7 @@ def eval_command(
             print_json(content, files={"scores": files.score_paths, "key": [key], **places})
         else:
             with_information = shown.information or bool(arguments.get("capacity"))
-            _print_tables(result, out, shown, expected, failures, with_information=with_information)
+            _print_tables(result, out, shown, requested, failures, with_information=with_information)
     if output is not None:
         _save(out, output, result)
 
@@ -192,7 +192,7 @@ def _print_tables(
     results: Results[Any],
     out: TableConsole,
     shown: OutputOptions,
-    expected: Mapping[str, bool],
+    requested: Mapping[str, bool],
     failures: Mapping[str, tuple[int, int]] | None,
     *,
     with_information: bool,
@@ -212,8 +212,8 @@ def _print_tables(
         ),
         sentences=[write(one) for write in of_systems for one in results.systems],
     )
-    if any(expected.values()) or any(map(_has_requests, results.systems)):
-        tables.print_requested(results, out, **expected)
+    if any(requested.values()) or any(map(_has_requests, results.systems)):
+        tables.print_requested(results, out, **requested)
     if failures is not None:
         from deciban.tables.error_rates import generalized_table
 
@@ -243,11 +243,11 @@ def _with_optimism(options: Options) -> Options:
     ------
     click.UsageError
     """
-    expected = options.how_sure
-    if not expected.intervals or expected.optimism is False:
+    uncertainty = options.how_sure
+    if not uncertainty.intervals or uncertainty.optimism is False:
         words = "--corrected: corrected values need intervals and the optimism of minima."
         raise click.UsageError(f"{words} Leave out --no-intervals and --no-optimism.")
-    return replace(options, how_sure=replace(expected, optimism=True)) if options.kind == "classes" else options
+    return replace(options, how_sure=replace(uncertainty, optimism=True)) if options.kind == "classes" else options
 
 
 _MOST_NOTES = 3

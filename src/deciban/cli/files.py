@@ -108,19 +108,19 @@ def validate_command(
     from deciban.io.validation import validate
 
     with working(f"validating {display_name(submission)}"):
-        output = validate(
+        report = validate(
             submission, trials, **{name: value for name, value in arguments.items() if name not in _ANY_UNIT}
         )
-    print_messages(output.messages, quiet=quiet)
+    print_messages(report.messages, quiet=quiet)
     if as_json:
-        result = {"valid": output.is_valid, "faults": output.faults}
-        print_json(result, files={"submission": [submission], "trials": [trials]}, messages=output.messages)
-        ctx.exit(0 if output.is_valid else 2)
-    for fault in output.faults:
+        result = {"valid": report.is_valid, "faults": report.faults}
+        print_json(result, files={"submission": [submission], "trials": [trials]}, messages=report.messages)
+        ctx.exit(0 if report.is_valid else 2)
+    for fault in report.faults:
         click.echo(lines(str(fault)))
     if not quiet:
-        click.echo("valid" if output.is_valid else "not valid")
-    ctx.exit(0 if output.is_valid else 2)
+        click.echo("valid" if report.is_valid else "not valid")
+    ctx.exit(0 if report.is_valid else 2)
 
 
 @click.command("formats", cls=SectionedCommand)

@@ -199,15 +199,15 @@ def parse_quality(names: Sequence[str]) -> str | dict[str, str]:
     return sides
 
 
-def parse_measures(value: Sequence[str]) -> list[str] | dict[str, list[str]]:
+def parse_measures(values: Sequence[str]) -> list[str] | dict[str, list[str]]:
     """Parse ``NAME,NAME`` or several ``SIDE=NAME,NAME`` into names of quality measures."""
     from deciban.fusion.quality_measures import QUALITY_SIDES
 
-    pairs = [text.rpartition("=") for text in value]
+    pairs = [text.rpartition("=") for text in values]
     chosen = {side: [name.strip() for name in names.split(",")] for side, _, names in pairs}
-    if list(chosen) == [""] and len(value) == 1:
+    if list(chosen) == [""] and len(values) == 1:
         return chosen[""]
-    if set(chosen) - set(QUALITY_SIDES) or len(chosen) < len(value):
+    if set(chosen) - set(QUALITY_SIDES) or len(chosen) < len(values):
         raise click.BadParameter("write NAME,NAME, or SIDE=NAME,NAME once for each side.")
     return chosen
 

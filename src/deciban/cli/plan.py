@@ -222,12 +222,12 @@ def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: fl
     return suggest_rule(points, share=share)
 
 
-def _repeated(*value: tuple[float, ...]) -> list[tuple[float, ...]]:
+def _repeated(*arguments: tuple[float, ...]) -> list[tuple[float, ...]]:
     """Return the values of each rule; a single value is used for all rules."""
-    n = max(map(len, value))
-    if not all(len(values) in (1, n) for values in value):
+    n = max(map(len, arguments))
+    if not all(len(values) in (1, n) for values in arguments):
         raise click.UsageError("--alpha, --beta, --p-target: repeat each of them equally often, or give it once.")
-    return list(zip(*(values * n if len(values) == 1 else values for values in value), strict=True))
+    return list(zip(*(values * n if len(values) == 1 else values for values in arguments), strict=True))
 
 
 def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> None:

@@ -70,8 +70,8 @@ def listening() -> Iterator[None]:
 def _watch(reading: int) -> None:
     """End the process after a signal that Python did not handle in time; return when the pipe is closed."""
     with os.fdopen(reading, "rb", buffering=0) as signals:
-        while result := signals.read(1):
-            number = result[0]
+        while byte := signals.read(1):
+            number = byte[0]
             if number in _SIGNALS and signal.getsignal(number) is not _SIGNALS[number][0]:
                 threading.Event().wait(_PATIENCE)
                 _end(number)

@@ -417,8 +417,8 @@ def _fuse_spoofing(
             reading = reading_of_two(options.reading)
             read = {name: getattr(reading, name) for name in (*_READ_AGAIN, "missing", "duplicates")}
             read |= {"to": request.to, "known": None if request.apply_to else done.cross_validated_scores}
-            answer = apply_files(done.model, request.applied_to, request.llrs, progress=say, **read)
-            messages += [one for one in answer if one not in messages]
+            notes = apply_files(done.model, request.applied_to, request.llrs, progress=say, **read)
+            messages += [one for one in notes if one not in messages]
     request.show(done, messages, options, print_fused_spoofing)
 
 

@@ -106,15 +106,15 @@ class Application:
         InputError
             If it is not a prior, or has an invalid 0.
         """
-        expected = _validate_classes.prior(prior, self.n_classes)
-        impossible = np.flatnonzero((expected == 0) & (self.prior > 0))
+        weights = _validate_classes.prior(prior, self.n_classes)
+        impossible = np.flatnonzero((weights == 0) & (self.prior > 0))
         if len(impossible):
             raise InputError(
                 f"prior: 0 for class {impossible[0]}, whose prior is {self.prior[impossible[0]]:g} here. "
                 "No cost compensates for a prior of 0: use a prior above 0."
             )
-        ratio = np.divide(self.prior, expected, out=np.zeros(self.n_classes), where=expected > 0)
-        return Application(self.costs * ratio, expected)
+        ratio = np.divide(self.prior, weights, out=np.zeros(self.n_classes), where=weights > 0)
+        return Application(self.costs * ratio, weights)
 
     def canonical(self) -> Application:
         """Return the canonical form: flat prior, and for each class an action with cost 0 (thesis 3.10, 6.3.1).

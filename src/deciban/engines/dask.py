@@ -448,9 +448,9 @@ class DaskEngine(CountingEngine):
         known: dict[str, int] = self.client.nthreads()
         return max(sum(known.values()), 1)
 
-    def _submitted(self, function: Callable[..., object], *value: object, priority: int = 0) -> Foreign:
+    def _submitted(self, function: Callable[..., object], *arguments: object, priority: int = 0) -> Foreign:
         """Submit a task, which can run more than once."""
-        return self.client.submit(function, *value, pure=False, priority=priority)
+        return self.client.submit(function, *arguments, pure=False, priority=priority)
 
     def _pair(self, one: Foreign, other: Foreign = None) -> Foreign:
         """Submit the addition of two sums, with priority, because waiting sums take memory."""

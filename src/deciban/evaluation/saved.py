@@ -208,8 +208,8 @@ def read_saved(path: PathLike) -> list[SavedSystem]:
     files, options = result.get("files"), result.get("options")
     known = [one for one in files if isinstance(one, dict)] if isinstance(files, list) else []
     keys = sorted({str(one["sha256"]) for one in known if one.get("role") == "key" and one.get("sha256")})
-    value = options if isinstance(options, dict) else {}
-    choices = ", ".join(f"{name} {value[name]}" for name in _OF_TRIALS if value.get(name))
+    entries = options if isinstance(options, dict) else {}
+    choices = ", ".join(f"{name} {entries[name]}" for name in _OF_TRIALS if entries.get(name))
     join = result.get("join")
     if isinstance(join, dict) and join.get("missing"):
         choices = ", ".join(filter(None, [choices, f"{join['missing']} trials without scores"]))

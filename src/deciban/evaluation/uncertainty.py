@@ -197,7 +197,7 @@ class Bootstrap:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the intervals."""
-        left, expected = self.n_replicates - self.left_out, int(np.ceil(2 * _ENOUGH / (1.0 - self.level) - 1e-9))
+        left, needed = self.n_replicates - self.left_out, int(np.ceil(2 * _ENOUGH / (1.0 - self.level) - 1e-9))
         out = (
             f"{self.left_out:,} of {self.n_replicates:,} replicates of the bootstrap have no trial of some class and "
             "are left out"
@@ -205,8 +205,8 @@ class Bootstrap:
         if not self.values:
             return (f"{out}: intervals are linearised.",)
         result = [f"{out}."] if self.left_out else []
-        if left < expected:
-            rule = f"bounds at level {self.level:g} are rough with fewer than {expected:,}"
+        if left < needed:
+            rule = f"bounds at level {self.level:g} are rough with fewer than {needed:,}"
             result.append(f"Bootstrap of {left:,} replicates: {rule}.")
         return tuple(result)
 

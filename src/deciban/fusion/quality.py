@@ -244,8 +244,8 @@ class QualityFusion(score_model.Fusion):
         source = source_of_systems(scores, is_target, sample_weight, units, quality)
         return self.fit_source(source, None, 0, units=source.held_units)
 
-    def _data(self, *value: Any) -> SourceTrials:
-        data: SourceTrials = super()._data(*value)
+    def _data(self, *arguments: Any) -> SourceTrials:
+        data: SourceTrials = super()._data(*arguments)
         data.quality = data.source.quality
         if not data.quality and data.engine is not None:
             raise InputError(f"{type(self).__name__}: needs quality measures, but {data.source.name} has none.")

@@ -310,8 +310,8 @@ class SubsetFusion(Fusion):
         source = source_of_systems(scores, is_target, sample_weight, units, missing=True)
         return self.fit_source(source, None, 0, units=source.held_units)
 
-    def _data(self, *value: Any) -> ScoredSource:
-        (missing, _), (source, engine, memory, units) = self._policy(), value
+    def _data(self, *arguments: Any) -> ScoredSource:
+        (missing, _), (source, engine, memory, units) = self._policy(), arguments
         if source.batch is not None:
             source = replace(source, incomplete=any(np.isnan(one).any() for one in source.batch.scores))
         result = ScoredSource.of(source, engine, missing, self.called)
@@ -320,9 +320,9 @@ class SubsetFusion(Fusion):
     def _fit(self, seen: ScoredSource) -> Mapping[str, Plain]:
         missing, max_missing = self._policy()
         source, complete = seen.given, tuple(range(len(seen.given.systems)))
-        expected = [complete] if missing != "subset" else wanted_subsets(complete, seen.occurring, max_missing)
+        subsets = [complete] if missing != "subset" else wanted_subsets(complete, seen.occurring, max_missing)
         fusions = {}
-        for subset in expected:
+        for subset in subsets:
             fusion = linear_like(self, tuple(self.called([k]) for k in subset))
             try:
                 own = seen.trained_on(subset)

@@ -339,17 +339,17 @@ class UnionHull(Model):
         InputError
             If ``p_fa`` is out of range, or the hull was not trained.
         """
-        expected = _validate.in_range(p_fa, "p_fa", 0.0, 1.0, "A false-alarm rate is a fraction in [0, 1]")
+        rates = _validate.in_range(p_fa, "p_fa", 0.0, 1.0, "A false-alarm rate is a fraction in [0, 1]")
         vertices = self.vertices
         # From reject-all on, the last vertex at or below the requested rate has the fewest misses.
-        at = next(i for i, vertex in enumerate(vertices) if vertex.p_fa <= expected)
+        at = next(i for i, vertex in enumerate(vertices) if vertex.p_fa <= rates)
         strict = vertices[at]
-        if strict.p_fa == expected:
-            return RandomizedRule(expected, strict.p_miss, strict, strict, 1.0)
+        if strict.p_fa == rates:
+            return RandomizedRule(rates, strict.p_miss, strict, strict, 1.0)
         liberal = vertices[at - 1]
-        share = (expected - strict.p_fa) / (liberal.p_fa - strict.p_fa)
+        share = (rates - strict.p_fa) / (liberal.p_fa - strict.p_fa)
         p_miss = strict.p_miss + share * (liberal.p_miss - strict.p_miss)
-        return RandomizedRule(expected, p_miss, liberal, strict, share)
+        return RandomizedRule(rates, p_miss, liberal, strict, share)
 
     def decide_at(self, scores: ArrayLike, *, p_fa: float, rng: np.random.Generator | int) -> BoolArray:
         """Accept or reject trials with an expected false-alarm rate, by a random choice for each trial.

@@ -220,8 +220,8 @@ def _table(path: PathLike, columns: Sequence[str] | None) -> pa.Table:
         return table_of_all(table.rows, table.schema.names) if table.rows else table.schema.empty_table()
     text = read_text(source)
     _, line = next(numbered_lines(text, name), (1, ""))
-    messages = {".csv": ",", ".tsv": "\t"}.get(Path(unpacked_name(name)).suffix.casefold())
-    delimiter = messages or next((sign for sign in "\t," if sign in line), " ")
+    usual = {".csv": ",", ".tsv": "\t"}.get(Path(unpacked_name(name)).suffix.casefold())
+    delimiter = usual or next((sign for sign in "\t," if sign in line), " ")
     titles = split(line, delimiter, quoted=delimiter != " ") if columns is None else list(columns)
     if len({*titles}) < len(titles):
         raise FormatError(f"{name}: two columns have one name: {', '.join(titles)}. Rename one, or {_otherwise()}")
@@ -446,8 +446,8 @@ def _require_proper(eta: FloatArray, numbers: dict[str, FloatArray], name: str) 
     values = numbers[what]
     if values.shape != eta.shape or not np.isfinite(values).all() or not (values < 0.0).any():
         return
-    output = ThresholdWeights if what == "weights" else ThresholdDensity
-    plus, minus = output(eta, np.maximum(values, 0.0)), output(eta, np.maximum(-values, 0.0))
+    rule = ThresholdWeights if what == "weights" else ThresholdDensity
+    plus, minus = rule(eta, np.maximum(values, 0.0)), rule(eta, np.maximum(-values, 0.0))
     result = check_properness(lambda q: plus.costs(q) - minus.costs(q), 2)
     place = int(np.argmin(values))
     example = "" if result.is_proper else f" It is {result} (target, non-target)."

@@ -195,8 +195,8 @@ def write_rescored_classes(
     # A format for detection llrs converts the scores itself.
     unit = "loglik" if chosen is not None and chosen.detection_llr else write_as
     contents, messages = rescored_classes(file.contents, scores, write_as=unit)
-    answer = put_and_tell(contents, target, None if chosen is None else chosen.name, ["class-scores"])
-    return (*messages, *answer, *notes_on_submissions(answer, write_as))
+    notes = put_and_tell(contents, target, None if chosen is None else chosen.name, ["class-scores"])
+    return (*messages, *notes, *notes_on_submissions(notes, write_as))
 
 
 def _chosen(result: Input, target: PathLike, to: str | None) -> tuple[Format | None, bool]:

@@ -157,8 +157,8 @@ def logarithms_of_probabilities(values: AnyArray, classes: Sequence[str], prior:
     """
     name = "probabilities"
     if classes:
-        argument = prior_above_zero(prior, classes, name)
-        return loglik_of_posterior(_validate.of_classes(values, name), argument) if len(values) else values
+        checked_prior = prior_above_zero(prior, classes, name)
+        return loglik_of_posterior(_validate.of_classes(values, name), checked_prior) if len(values) else values
     p_target = _validate.target_prior(prior, name)
     return llr_of_probability(_validate.of_target(values, name), p_target) if len(values) else values
 

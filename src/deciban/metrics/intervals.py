@@ -138,8 +138,8 @@ def interval(
     names = ("tar_units", "non_units")
     units = together(list(zip((tar_units, non_units), names, strict=True)))
     of_point = {name: at[name] for name in ("p_target", "c_miss", "c_fa") if name in at}
-    expected = [-_odds(**of_point)] if "p_target" in at else []
-    bins = linearised.bins_of(ranks.table, ranks.pav, np.array(expected, np.float64), units[0].n_units)
+    thresholds = [-_odds(**of_point)] if "p_target" in at else []
+    bins = linearised.bins_of(ranks.table, ranks.pav, np.array(thresholds, np.float64), units[0].n_units)
     costs = linearised.LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, bins)
     values = zip((tar, non), units, (tar_weights, non_weights), names, strict=True)
     counts = [

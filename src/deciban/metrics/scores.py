@@ -604,8 +604,8 @@ def min_dcf_threshold(
     log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
     effective = operating.effective_log_odds(log_odds, *_validate.costs(c_miss, c_fa))
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
-    output = scores.pav.thresholds[scores.rocch.best_vertices(effective)]
-    return output if log_odds.ndim else float(output)
+    thresholds = scores.pav.thresholds[scores.rocch.best_vertices(effective)]
+    return thresholds if log_odds.ndim else float(thresholds)
 
 
 def hter(

@@ -134,10 +134,10 @@ class ClassModel(ScoreModel):
         scales = tuple(f"weight of {name}" for name in self.trained_systems) if self.is_fusion else ("scale",)
         return (*scales, *(f"offset of {name}" for name in self.counted))
 
-    def _data(self, *value: Any) -> SourceClasses:
+    def _data(self, *arguments: Any) -> SourceClasses:
         from deciban.models.sources import SourceClasses
 
-        return SourceClasses(*value, prior=self.prior)
+        return SourceClasses(*arguments, prior=self.prior)
 
     def transform(self, loglik: ArrayLike) -> FloatArray:
         """Map the log-likelihoods of trials.

@@ -193,7 +193,7 @@ class ScoreModel(Model):
         return self
 
     @abstractmethod
-    def _data(self, *value: Any) -> Any:
+    def _data(self, *arguments: Any) -> Any:
         """Return the trials (source, engine, memory, units) in the form that `_fit` takes: a `LabelledSource`."""
 
     @abstractmethod
@@ -436,10 +436,10 @@ def counting_llrs(trials: WeightedScores) -> WeightedScores:
 class TwoClassModel(ScoreModel):
     """A model that is trained on two-class trials."""
 
-    def _data(self, *value: Any) -> Any:
+    def _data(self, *arguments: Any) -> Any:
         from deciban.models.sources import SourceTrials
 
-        return SourceTrials(*value)
+        return SourceTrials(*arguments)
 
 
 class Calibrator(TwoClassModel):

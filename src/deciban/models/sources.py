@@ -55,8 +55,8 @@ def read_mapped(model: Any, systems: tuple[str, ...], partition: SourcePartition
     if not len(batch.scores[0]):
         return replace(batch, scores=(batch.scores[0].astype(np.float64),))
     with naming_rows(batch, systems, partition.name):
-        value = {} if batch.quality is None else {name: batch.quality[name] for name in quality}
-        return replace(batch, scores=(transformed(model, batch.stacked, value),))
+        entries = {} if batch.quality is None else {name: batch.quality[name] for name in quality}
+        return replace(batch, scores=(transformed(model, batch.stacked, entries),))
 
 
 def transformed(model: Any, scores: AnyArray, quality: Mapping[str, AnyArray]) -> FloatArray:

@@ -137,10 +137,10 @@ def _places(ax: Axes, line: Line2D, apart: float, first: float) -> FloatArray:
     far = np.concatenate(([0.0], np.cumsum(steps)))
     if not far[-1]:
         return np.empty((0, 2))
-    expected = np.arange(first * min(apart, far[-1]), far[-1], apart)[: 1 if len(x) == 2 else None]
-    rows = np.searchsorted(far, expected, side="right") - 1
+    distances = np.arange(first * min(apart, far[-1]), far[-1], apart)[: 1 if len(x) == 2 else None]
+    rows = np.searchsorted(far, distances, side="right") - 1
     rows = np.minimum(rows, len(steps) - 1)
-    share = (expected - far[rows]) / np.where(steps[rows], steps[rows], 1.0)
+    share = (distances - far[rows]) / np.where(steps[rows], steps[rows], 1.0)
     result = seen[rows] + share[:, None] * (seen[rows + 1] - seen[rows])
     inside = np.all((result >= 0.0) & (result <= 1.0), axis=1)
     return to_frame.inverted().transform(result[inside])

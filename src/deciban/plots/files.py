@@ -257,10 +257,10 @@ def _best_columns(n: int) -> int:
     return min(range(3, 7), key=lambda columns: (-n % columns, abs(columns - math.sqrt(1.2 * n))))
 
 
-def _most_columns(expected: int) -> int:
+def _most_columns(requested: int) -> int:
     """Return the number of columns that fit; in print, panels have at least half the width."""
     request = paper()
-    return expected if request is None else max(1, min(expected, int((request.width - 0.4) / (0.5 * PANEL[0]))))
+    return requested if request is None else max(1, min(requested, int((request.width - 0.4) / (0.5 * PANEL[0]))))
 
 
 def legend_above(figure: Figure, handles: Sequence[Line2D], title: str | None, *, is_long: bool) -> None:

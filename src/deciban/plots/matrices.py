@@ -453,8 +453,8 @@ def by_condition(
     """
     systems = _systems(results, partition)
     pooled = systems[0].pooled
-    expected = metric or ("cllr" if pooled.kind == "classes" else "eer")
-    chosen = key_among(_known(pooled), expected, "these results")
+    name = metric or ("cllr" if pooled.kind == "classes" else "eer")
+    chosen = key_among(_known(pooled), name, "these results")
     parts = [one.partitions[partition] for one in systems]
     labels, equal = ["pooled", *(one.name for one in parts[0].conditions)], _equalized(systems[0], parts[0])
     labels += ["equalized"] if equal else []
@@ -534,8 +534,8 @@ def condition_map(
     """
     systems = _systems(results, partition)
     pooled = systems[0].pooled
-    expected = [metrics] if isinstance(metrics, str) else list(metrics or _default_metrics(systems))
-    chosen = [key_among(_known(pooled), one, "these results", "metrics") for one in expected]
+    names = [metrics] if isinstance(metrics, str) else list(metrics or _default_metrics(systems))
+    chosen = [key_among(_known(pooled), one, "these results", "metrics") for one in names]
     if len(systems) > 1 and len(chosen) != 1:
         raise InputError(f"metrics: {len(chosen)} metrics of {len(systems)} systems. Use one metric or one system.")
     several = len(systems) > 1
@@ -641,21 +641,21 @@ def zoo(result: Menagerie | Sequence[Menagerie], ax: Axes | None = None, **line_
     >>> sorted(text.get_text() for text in ax.texts)
     ['chameleons: 0', 'doves: 1', 'phantoms: 0', 'worms: 1']
     """
-    value = [result] if isinstance(result, Menagerie) else list(result)
-    for one in value:
+    values = [result] if isinstance(result, Menagerie) else list(result)
+    for one in values:
         if not isinstance(one, Menagerie):
             raise InputError(f"result: expected Menageries, got {type(one).__name__}. `menagerie(...)` makes one.")
-    if not value:
+    if not values:
         raise InputError("result: no system to draw.")
     dots: Style = {"linestyle": "none", "marker": "o", "markersize": 4, "alpha": 0.6, "markeredgewidth": 0}
-    canvas = Canvas([one.name for one in value], ax, line_kw, size=_SIZE, dots=dots)
-    for mark, one in zip(canvas.marks, value, strict=True):
+    canvas = Canvas([one.name for one in values], ax, line_kw, size=_SIZE, dots=dots)
+    for mark, one in zip(canvas.marks, values, strict=True):
         canvas.ax.plot(one.tar_mean, one.non_mean, **mark.main)
-    if len(value) <= _MOST_WITH_BOXES:
-        for mark, one in zip(canvas.marks, value, strict=True):
-            _corners(canvas, mark.color, one, is_alone=len(value) == 1)
+    if len(values) <= _MOST_WITH_BOXES:
+        for mark, one in zip(canvas.marks, values, strict=True):
+            _corners(canvas, mark.color, one, is_alone=len(values) == 1)
         canvas.explain("quartiles", **_LIMIT)
-    noun = value[0].noun
+    noun = values[0].noun
     return canvas.finish(f"Mean target score of each {noun}", f"Mean non-target score of each {noun}")
 
 

@@ -111,9 +111,9 @@ def simplex(
             f"three groups of classes ({either('evaluate_groups', '--group')})."
         )
     known = _validate_classes.names(classes, 3)
-    value = known or tuple(f"class {k}" for k in range(3))
-    named = readable(value, width=NAME_WIDTH)
-    canvas = Canvas(["trials"] if label is None else value, ax, line_kw, size=_SIZE, dots=_DOTS)
+    values = known or tuple(f"class {k}" for k in range(3))
+    named = readable(values, width=NAME_WIDTH)
+    canvas = Canvas(["trials"] if label is None else values, ax, line_kw, size=_SIZE, dots=_DOTS)
     _frame(canvas, named)
     _regions(canvas, application, _action_names(actions, application.n_actions, named))
     if loglik is not None:

@@ -342,14 +342,14 @@ def parameter_pictures(model: Model, level: float | None, classes: Sequence[str]
     """
     if not isinstance(model, ScoreModel):
         return []
-    level, texts, entries = LEVEL if level is None else level, page_tables.TEXTS[model.scores_kind], []
+    level, texts, figures = LEVEL if level is None else level, page_tables.TEXTS[model.scores_kind], []
     if _has_weights(model):
-        entries.append(picture(plots.fusion_weights(model, level=level), texts["fusion_weights"], "", "in the fusion"))
+        figures.append(picture(plots.fusion_weights(model, level=level), texts["fusion_weights"], "", "in the fusion"))
     if not isinstance(model, ClassModel):
-        return entries
+        return figures
     maps = dict(zip(model.classes_ or tuple(classes) or model.counted, model.detector_maps.values(), strict=False))
     if 0 < len(maps) <= _MOST_LINES:
-        return [*entries, picture(plots.calibration_map(None, maps), texts["of_each"]["map"], "", "of the model")]
+        return [*figures, picture(plots.calibration_map(None, maps), texts["of_each"]["map"], "", "of the model")]
     known = parameter_intervals(model, classes=classes, level=level)
     each = has_own_scales(model)
     texts = texts["of_each"] if each else texts
@@ -358,8 +358,8 @@ def parameter_pictures(model: Model, level: float | None, classes: Sequence[str]
         is_told = each or any(one.low is not None if what == "scale" else one.value for one in rows)
         if is_told and len(rows) <= _MOST_ROWS:
             drawing = plots.class_parameters(model, what=what, classes=classes, level=level)
-            entries.append(picture(drawing, texts[what], "", "of the model"))
-    return entries
+            figures.append(picture(drawing, texts[what], "", "of the model"))
+    return figures
 
 
 def has_own_scales(model: ClassModel) -> bool:

@@ -199,8 +199,8 @@ def metric_table(result: Tabular) -> MetricTable:
     """
     rows = list[MetricRow]()
     for name, where, metric, one in getattr(result, "of_protocol", ()):
-        output = one.interval
-        ends = (None, None, None) if output is None else (output.low, output.high, output.corrected)
+        interval = one.interval
+        ends = (None, None, None) if interval is None else (interval.low, interval.high, interval.corrected)
         rows.append(MetricRow(name, where, metric.name, "", one.value, *ends))
     for labels, one in result.labelled():
         condition = labels.get("condition", labels.get("part", ""))
@@ -209,7 +209,7 @@ def metric_table(result: Tabular) -> MetricTable:
         system, lists = (one if hasattr(one, "estimates") else one.found), dict[str, Any]()
         for metric in METRICS:
             if system.kind in metric.kinds:
-                rows += [_row(one.name, where, metric, *output, system) for output in _values(metric, system, lists)]
+                rows += [_row(one.name, where, metric, *entry, system) for entry in _values(metric, system, lists)]
         rows += _requested_metrics(one.name, where, system, lists)
         rows += _class_metrics(one.name, where, system)
     return MetricTable(rows)

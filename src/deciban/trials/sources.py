@@ -776,7 +776,7 @@ def found_in(
     return engine.run(MapPass(fields, look, words), source.partitions).found
 
 
-def in_threads(function: Callable[[T], V], value: Sequence[T], n_threads: int) -> Iterator[V]:
+def in_threads(function: Callable[[T], V], values: Sequence[T], n_threads: int) -> Iterator[V]:
     """Yield the results of a function in order; after an error, no further call is started.
 
     Examples
@@ -785,7 +785,7 @@ def in_threads(function: Callable[[T], V], value: Sequence[T], n_threads: int) -
     [1, 2, 3]
     """
     with ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(function, one) for one in value]
+        futures = [pool.submit(function, one) for one in values]
         try:
             finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
             for one in finished:

@@ -466,8 +466,8 @@ class Scores(TrialTable):
         >>> Scores.of({"trial": ["a", "b"]}, [0.5, -1.0]).transform(lambda score: 2 * score + 1).score
         array([ 2., -1.])
         """
-        output = function(self.score.copy())
-        values = owned(_validate.scores(output, "result of the function"), output)
+        transformed = function(self.score.copy())
+        values = owned(_validate.scores(transformed, "result of the function"), transformed)
         if values.shape != self.score.shape:
             raise InputError(f"transform: the function returned {len(values)} scores for {len(self.score)} trials.")
         return replace(self, score=values, log10=self.log10 if log10 is None else log10)
@@ -573,8 +573,8 @@ class SegmentQuality(Frozen):
         return self._chosen(~self._listed(names))
 
     def _listed(self, names: str | Sequence[str]) -> BoolArray:
-        expected = plain_names([names] if isinstance(names, str) else names, "names")
-        return to_numpy(pc.is_in(self.names, value_set=expected))
+        all_names = plain_names([names] if isinstance(names, str) else names, "names")
+        return to_numpy(pc.is_in(self.names, value_set=all_names))
 
     def _chosen(self, rows: BoolArray) -> SegmentQuality:
         if not rows.any():
@@ -594,14 +594,14 @@ class SegmentQuality(Frozen):
         >>> SegmentQuality.of(["x"], [[0.5, 20.0]], measures=["clarity", "snr"]).select(["snr"]).values
         array([[20.]])
         """
-        expected = plain_names([measures] if isinstance(measures, str) else measures, "measures").to_pylist()
-        unknown = [name for name in expected if name not in self.measures]
+        names = plain_names([measures] if isinstance(measures, str) else measures, "measures").to_pylist()
+        unknown = [name for name in names if name not in self.measures]
         if unknown:
             raise InputError(
                 f"{self.origin.name}: no measure {unknown[0]!r}; the measures are {', '.join(self.measures)}."
             )
-        columns = [self.measures.index(name) for name in expected]
-        return replace(self, values=self.values[:, columns], measures=_measure_names(expected, len(expected)))
+        columns = [self.measures.index(name) for name in names]
+        return replace(self, values=self.values[:, columns], measures=_measure_names(names, len(names)))
 
     def combine_measures(self, matrix: ArrayLike, *, measures: Sequence[str] | None = None) -> SegmentQuality:
         """Compute new measures as weighted sums of the present ones.

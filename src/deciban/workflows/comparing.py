@@ -380,9 +380,9 @@ def _refuse_other_options(how_sure: UncertaintyOptions) -> None:
     InputError
     """
     other = replace(how_sure, units=None, level=LEVEL)
-    value = (one.name for one in fields(UncertaintyOptions) if getattr(other, one.name) != one.default)
+    values = (one.name for one in fields(UncertaintyOptions) if getattr(other, one.name) != one.default)
     why = "is not used by a plan, which needs only the variance between units. Leave it out."
-    refuse(value, why)
+    refuse(values, why)
 
 
 def _pilot(

@@ -291,12 +291,12 @@ def require_same_places(trained: Sequence[str], tested: Sequence[str]) -> None:
             )
 
 
-def order_of_training(value: Sequence[str], trained: Sequence[str], n_systems: int) -> tuple[list[int], list[Message]]:
+def order_of_training(values: Sequence[str], trained: Sequence[str], n_systems: int) -> tuple[list[int], list[Message]]:
     """Match the given systems with the systems of training.
 
     Parameters
     ----------
-    value : sequence of str
+    values : sequence of str
         Names of the systems in the given order.
     trained : sequence of str
         Names in training; empty if unknown.
@@ -322,29 +322,29 @@ def order_of_training(value: Sequence[str], trained: Sequence[str], n_systems: i
     >>> print(*order_of_training(["x", "y"], ["a", "b"], 2)[1])
     warn  systems in the order given: x for a, y for b
     """
-    names = list(value)
-    if len(value) > n_systems and trained and set(trained) <= set(value) and len(set(value)) == len(value):
-        unused = ", ".join(name for name in value if name not in trained)
+    names = list(values)
+    if len(values) > n_systems and trained and set(trained) <= set(values) and len(set(values)) == len(values):
+        unused = ", ".join(name for name in values if name not in trained)
         return [names.index(name) for name in trained], [Message("note", "", f"not part of the fusion: {unused}")]
-    if len(value) != n_systems:
+    if len(values) != n_systems:
         known = f" ({', '.join(trained)})" if trained else ""
         raise InputError(
-            f"scores: {counted(len(value), 'system')} ({', '.join(value)}), but the fusion was trained on "
+            f"scores: {counted(len(values), 'system')} ({', '.join(values)}), but the fusion was trained on "
             f"{n_systems:,}{known}. Give the score file of each of them."
         )
-    if set(value) == set(trained) and len(set(value)) == len(value):
+    if set(values) == set(trained) and len(set(values)) == len(values):
         order = [names.index(name) for name in trained]
         if order == sorted(order):
             return order, []
         return order, [Message("note", "", f"systems in the order of training, by their names: {', '.join(trained)}")]
-    wrong = next((k for k, name in enumerate(value) if trained and name in trained and trained[k] != name), None)
+    wrong = next((k for k, name in enumerate(values) if trained and name in trained and trained[k] != name), None)
     if wrong is not None:
         raise InputError(
-            f"scores: {value[wrong]} is system {list(trained).index(value[wrong]) + 1} of the fusion, but was given as "
-            f"number {wrong + 1}, and other names do not occur in training ({', '.join(trained)}). Give the systems "
+            f"scores: {values[wrong]} is system {list(trained).index(values[wrong]) + 1} of the fusion, but was given "
+            f"as number {wrong + 1}, and other names do not occur in training ({', '.join(trained)}). Give the systems "
             "in the order of training, or all with their names."
         )
-    pairs = ", ".join(f"{name} for {old}" for name, old in zip(value, trained, strict=False) if name != old)
+    pairs = ", ".join(f"{name} for {old}" for name, old in zip(values, trained, strict=False) if name != old)
     words = pairs if trained else "their names in training are unknown"
     return list(range(n_systems)), [Message(WARNING, "", f"systems in the order given: {words}")]
 
@@ -446,17 +446,17 @@ def made_of(
     kind = require_kind_of_source(model, source)
     require_one_system(model, source)
     if model.is_fusion:
-        order, answer = order_for(model, source.systems, source.renamed)
+        order, notes = order_for(model, source.systems, source.renamed)
         before = scored.messages
         scored = scored.choose(order, options)
-        messages += [*scored.messages[len(before) :], *answer]
+        messages += [*scored.messages[len(before) :], *notes]
         scored, source = replace(scored, messages=before), scored.source
     kind.require_model(model, options.reading, source.classes, source.units)
     messages += _ways(model, source, options)
-    own, answer = in_class_order(model, source)
+    own, notes = in_class_order(model, source)
     result = mapped(counting(own), model, kind.name_after(model, source.systems))
     result = ordered(result, classes=source.classes or None)
-    return scored, own, result, [*messages, *answer]
+    return scored, own, result, [*messages, *notes]
 
 
 def in_class_order(model: ScoreModel, source: TrialSource) -> tuple[TrialSource, list[Message]]:

@@ -131,8 +131,8 @@ def new_names(before: Sequence[str], names: Names | None) -> tuple[str, ...]:
 
 def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> list[str]:
     named: Iterable[Any] = names.values() if isinstance(names, Mapping) else names
-    value = [names] if isinstance(names, str) else list(named)
-    for name in value:
+    values = [names] if isinstance(names, str) else list(named)
+    for name in values:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise InputError(f"names: got {name!r}. A name of a system must be printable text.")
     if isinstance(names, Mapping):
@@ -140,12 +140,12 @@ def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> l
             if name not in before:
                 raise InputError(f"names: there is no system {name!r}. Use one of {', '.join(before)}.")
         return [names.get(name, name) for name in before]
-    if len(value) != len(before):
+    if len(values) != len(before):
         raise InputError(
-            f"names: {counted(len(value), 'name')} for {counted(len(before), 'system')} ({', '.join(before)}). Give "
+            f"names: {counted(len(values), 'name')} for {counted(len(before), 'system')} ({', '.join(before)}). Give "
             f"all names in this order, or some by their current names: {before[0]}=NAME."
         )
-    return value
+    return values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -364,11 +364,11 @@ def statement(
     one_of(unit, "unit", get_args(ScoreUnit))
     name = "lr" if unit == "lr" else "llr"
     value = _in_nats(llr, name, unit)
-    argument = list(propositions) if isinstance(propositions, list | tuple) else []
-    if len(argument) != 2 or not all(isinstance(one, str) and one.strip() and one.isprintable() for one in argument):
+    pair = list(propositions) if isinstance(propositions, list | tuple) else []
+    if len(pair) != 2 or not all(isinstance(one, str) and one.strip() and one.isprintable() for one in pair):
         raise InputError("propositions: name two, as in the case: ('same speaker', 'different speakers').")
-    if argument[0] == argument[1]:
-        raise InputError(f"propositions: both are {argument[0]!r}. Name two different ones.")
+    if pair[0] == pair[1]:
+        raise InputError(f"propositions: both are {pair[0]!r}. Name two different ones.")
     ends = None
     if interval is not None:
         low, high = (_in_nats(end, "interval", unit) for end in interval)
@@ -385,7 +385,7 @@ def statement(
         ends = min(max(ends[0], limits[0]), limits[1]), min(max(ends[1], limits[0]), limits[1])
     about = None if loaded is None else _facts(content_of(loaded))
     of_case = None if case is None else read_case(case)
-    return Statement(limited, value, (argument[0], argument[1]), ends, result, limits, about, of_case)
+    return Statement(limited, value, (pair[0], pair[1]), ends, result, limits, about, of_case)
 
 
 def _in_nats(value: float, name: str, unit: ScoreUnit) -> float:

@@ -90,8 +90,8 @@ class SortedClass:
 
     def positions(self, thresholds: FloatArray) -> IntArray:
         """Return the number of entries below every threshold."""
-        expected = splitting(self.scores, thresholds)
-        return np.searchsorted(self.scores, expected, side="left").astype(np.int64, copy=False)
+        borders = splitting(self.scores, thresholds)
+        return np.searchsorted(self.scores, borders, side="left").astype(np.int64, copy=False)
 
     def below(self, thresholds: FloatArray) -> CountArray:
         """Return the number (or weight) of trials with ``score < threshold``, for every threshold."""

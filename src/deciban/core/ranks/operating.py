@@ -214,17 +214,17 @@ class UnsortedClass:
         """Return the number (or weight) of trials with ``score < threshold``, for every threshold."""
         if thresholds.size > _SEARCHED:
             return SortedClass.of(self.scores, self.weights).below(thresholds)
-        expected = splitting(self.scores, thresholds).ravel()
-        counts, is_coarse = np.zeros(expected.shape, np.int64), False
+        borders = splitting(self.scores, thresholds).ravel()
+        counts, is_coarse = np.zeros(borders.shape, np.int64), False
         for first in range(0, len(self.scores), _LANES):
             block = self.scores[first : first + _LANES]
             weights = None if self.weights is None else self.weights[first : first + _LANES]
-            if expected.size <= _COMPARED:
-                counts += np.array([_below(block, weights, threshold) for threshold in expected], np.int64)
+            if borders.size <= _COMPARED:
+                counts += np.array([_below(block, weights, threshold) for threshold in borders], np.int64)
             elif weights is not None:
-                counts += _searched(block, weights, expected)
-            elif is_coarse or (positions := _rounded_positions(block, expected)) is None:
-                counts += np.searchsorted(np.sort(block), expected)
+                counts += _searched(block, weights, borders)
+            elif is_coarse or (positions := _rounded_positions(block, borders)) is None:
+                counts += np.searchsorted(np.sort(block), borders)
                 is_coarse = True  # later scores mostly are coarse, too
             else:
                 counts += positions

@@ -506,11 +506,11 @@ def _parts_of(
     from scipy.sparse import csr_matrix
 
     hub, beside, weights = trials
-    expected = _GROUPS if weights is None else _WEIGHTED
+    size = _GROUPS if weights is None else _WEIGHTED
     ones: AnyArray = np.ones(len(beside), np.uint16) if weights is None else np.ones(len(groups))
     values: AnyArray = ones if weights is None else weights
     group_ends, run_ends = np.append(groups, len(hub)), np.append(np.searchsorted(groups, runs), len(groups))
-    cuts = np.searchsorted(run_ends, np.arange(0, len(groups), expected))
+    cuts = np.searchsorted(run_ends, np.arange(0, len(groups), size))
     for first, last in pairwise(np.unique(np.append(cuts, len(runs))).tolist()):
         own, of_runs = slice(run_ends[first], run_ends[last]), run_ends[first : last + 1] - run_ends[first]
         of_groups = group_ends[own.start : own.stop + 1] - group_ends[own.start]

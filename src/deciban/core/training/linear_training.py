@@ -216,13 +216,13 @@ class LevelSearch:
         known = after if after is not None and after.converged and _is_well_known(after) else None
         options = self._search_options(level, precise)
         results = [minimize(level, start, after=known, **options) for start in starts]
-        output = min(results, key=lambda result: result.at.value)
-        self._n_steps += output.n_steps
-        self.last = output.point
-        if output.converged:
-            self.point = self.last = output.polished
+        optimum = min(results, key=lambda result: result.at.value)
+        self._n_steps += optimum.n_steps
+        self.last = optimum.point
+        if optimum.converged:
+            self.point = self.last = optimum.polished
             self._is_fresh = False
-        return replace(output, n_steps=self._n_steps)
+        return replace(optimum, n_steps=self._n_steps)
 
     def through_all(self, objective: Any, rough: Any, few: Any, size: int, precise: float) -> Minimum:
         """Minimize on a second sample of ``size`` important trials, then on all in float32, then in full precision.
@@ -560,8 +560,8 @@ def _next_to_far(objective: LinearObjective, few: TrainingTrials) -> tuple[Linea
     near = replace(by_quartiles, trials=drawn_near)
     start = descend(near, drawn_near)
     if start.converged and not is_at_infinity(near, start):
-        output = minimize(by_quartiles, start.polished, **search_options(by_quartiles, PRECISE))
-        results.append((by_quartiles, output))
+        optimum = minimize(by_quartiles, start.polished, **search_options(by_quartiles, PRECISE))
+        results.append((by_quartiles, optimum))
     return min(results, key=lambda result: result[1].at.value)
 
 

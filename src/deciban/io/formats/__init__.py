@@ -511,10 +511,10 @@ _FUNCTIONS = {"derive", "undo", "plausible", "signs", "read", "holds", "sample",
 """Fields that are functions; the registry contains their module and name."""
 
 
-def _called(place: str, *value: Any) -> Any:
+def _called(place: str, *arguments: Any) -> Any:
     """Call a function of the registry; this imports its module."""
     module, function = place.split(".")
-    return getattr(importlib.import_module(f"{__name__}.{module}"), function)(*value)
+    return getattr(importlib.import_module(f"{__name__}.{module}"), function)(*arguments)
 
 
 @cache

@@ -304,14 +304,14 @@ _MOST_SECONDS = 30.0
 
 def read_mat(source: Source, options: InputOptions) -> Contents:
     """Read a MATLAB file of BOSARIS."""
-    expected = _VARIABLE_OF.get(options.need)
+    name = _VARIABLE_OF.get(options.need)
     if source.head.startswith(b"MATLAB 5.0 MAT-file"):
         with only_format_errors(source.name, "a MATLAB file"):
-            names, fields = _read_version_5(source, expected)
-            variable = _chosen(source, names, expected)
+            names, fields = _read_version_5(source, name)
+            variable = _chosen(source, names, name)
             return _contents(variable, _of_version_5(source, variable, fields), options)
     with hdf5.opened(source) as file:
-        variable = _chosen(source, [one for one in _VARIABLES if file.has(f"/{one}")], expected)
+        variable = _chosen(source, [one for one in _VARIABLES if file.has(f"/{one}")], name)
         return _contents(variable, _of_version_73(file, variable), options)
 
 
@@ -320,11 +320,11 @@ def _contents(variable: str, reader: named_matrix.FieldReader, options: InputOpt
     return reader.contents(kind, options, is_key=False)
 
 
-def _chosen(source: Source, lines: list[str], expected: str | None) -> str:
+def _chosen(source: Source, lines: list[str], variable: str | None) -> str:
     """Return the variable to read: the only one with a known name, or the one with the needed table."""
     known = [one for one in _VARIABLES if one in lines]
-    if expected is not None and expected in known:
-        return expected
+    if variable is not None and variable in known:
+        return variable
     if len(known) == 1:
         return known[0]
     if known:
@@ -333,7 +333,7 @@ def _chosen(source: Source, lines: list[str], expected: str | None) -> str:
     raise FormatError(f"{source.name}: no variable {', '.join(_VARIABLES)} with the BOSARIS layout{there}.")
 
 
-def _read_version_5(source: Source, expected: str | None) -> tuple[list[str], Mapping[str, Foreign]]:
+def _read_version_5(source: Source, variable: str | None) -> tuple[list[str], Mapping[str, Foreign]]:
     """Return the names of all variables and the fields of the struct to read, with a separate process."""
     most = max(_MOST_UNPACKED, _RATIO * source.size)
     seconds = _MOST_SECONDS * most / _MOST_UNPACKED
@@ -343,7 +343,7 @@ def _read_version_5(source: Source, expected: str | None) -> tuple[list[str], Ma
             path = Path(folder) / "file.mat"
             path.write_bytes(source.data)
         program = Path(__file__).parents[1] / "matrices" / "matlab5_process.py"
-        words = (program, path, archive, most, math.ceil(seconds), expected or "", *_VARIABLES)
+        words = (program, path, archive, most, math.ceil(seconds), variable or "", *_VARIABLES)
         command = [sys.executable, "-P", *map(str, words)]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=4 * seconds)  # noqa: S603

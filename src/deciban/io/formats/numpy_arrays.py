@@ -216,8 +216,8 @@ class _ArrayReader:
         if log10 is not None and bool(log10.all()):
             self.options = self.options.declaring("log10", origin.name)
         names = self._names()
-        expected = [name for name in self.names if name.startswith(SYSTEM)] or ["score"]
-        scores = {name: array for name in expected if (array := self._take(name)) is not None}
+        columns = [name for name in self.names if name.startswith(SYSTEM)] or ["score"]
+        scores = {name: array for name in columns if (array := self._take(name)) is not None}
         truth, label, classes = self._take("is_target"), self._take("label"), self._take("classes")
         values = [array for array in (*scores.values(), truth, label) if array is not None]
         trials = self._trials(names, values, origin)

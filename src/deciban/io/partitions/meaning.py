@@ -359,5 +359,5 @@ class BatchReading(JoinOptions):
     @property
     def values(self) -> dict[str, tuple[str, ...]]:
         """The values of ``where``, always as tuples."""
-        value = self.where or {}
-        return {name: (one,) if isinstance(one, str) else tuple(one) for name, one in value.items()}
+        entries = self.where or {}
+        return {name: (one,) if isinstance(one, str) else tuple(one) for name, one in entries.items()}

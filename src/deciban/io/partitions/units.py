@@ -396,7 +396,7 @@ class SpeakerLookup:
     called: tuple[str, ...]
 
     @classmethod
-    def of(cls, value: Sequence[Any]) -> SpeakerLookup:
+    def of(cls, values: Sequence[Any]) -> SpeakerLookup:
         """Read one file for both sides, or one for each side; or use mappings of names to speakers.
 
         Raises
@@ -404,9 +404,9 @@ class SpeakerLookup:
         InputError, FormatError, OSError
             If there are not one or two, or a file cannot be read.
         """
-        if not 1 <= len(value) <= 2:
-            raise InputError(f"speakers: got {len(value)} files. Name one for both sides of trials, or one for each.")
-        items = [UnitMap.of(one, "speakers") for one in value]
+        if not 1 <= len(values) <= 2:
+            raise InputError(f"speakers: got {len(values)} files. Name one for both sides of trials, or one for each.")
+        items = [UnitMap.of(one, "speakers") for one in values]
         return cls((items[0].units, items[-1].units), tuple(one.called for one in items))
 
     @cached_property

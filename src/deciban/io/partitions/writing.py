@@ -138,13 +138,13 @@ def _saying(name: str, partition: str) -> Iterator[None]:
         raise OSError(number, words, name) from error
 
 
-def in_order(make: Callable[[A], B], value: Iterable[A], n_rows: int, memory: int) -> Iterator[tuple[A, B]]:
+def in_order(make: Callable[[A], B], values: Iterable[A], n_rows: int, memory: int) -> Iterator[tuple[A, B]]:
     """Yield the results of a function in order, computed in threads that are not far ahead.
 
     Parameters
     ----------
     make : function
-    value : iterable
+    values : iterable
         Batches of rows.
     n_rows : int
         Number of rows of the largest batch.
@@ -166,7 +166,7 @@ def in_order(make: Callable[[A], B], value: Iterable[A], n_rows: int, memory: in
     give_back_at_once(memory)
     pool = ThreadPoolExecutor(n_threads)
     try:
-        for one in value:
+        for one in values:
             waiting.append((one, pool.submit(make, one)))
             if len(waiting) > n_threads:
                 first, future = waiting.popleft()

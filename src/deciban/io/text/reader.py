@@ -346,10 +346,10 @@ def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def parse(data: bytes, layout: Layout) -> list[pa.ChunkedArray]:
     """Return the columns that are not ignored; conditions as plain text, names and labels as dictionaries."""
-    expected = {f"{i}": role for i, role in enumerate(layout.roles) if role != naming.IGNORED}
+    columns = {f"{i}": role for i, role in enumerate(layout.roles) if role != naming.IGNORED}
     types = {
         name: pa.float64() if role == "score" else pa.string() if role.startswith(naming.CONDITION) else _TEXT
-        for name, role in expected.items()
+        for name, role in columns.items()
     }
     if not data or data.isspace():
         return [pa.chunked_array([], kind) for kind in types.values()]
@@ -364,7 +364,7 @@ def parse(data: bytes, layout: Layout) -> list[pa.ChunkedArray]:
             delimiter=layout.delimiter, quote_char='"' if layout.quotes_fields else False
         ),
         convert_options=pyarrow.csv.ConvertOptions(
-            column_types=types, include_columns=list(expected), null_values=[], strings_can_be_null=False
+            column_types=types, include_columns=list(columns), null_values=[], strings_can_be_null=False
         ),
     )
     return [column.unify_dictionaries() for column in table.columns]

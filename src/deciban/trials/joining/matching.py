@@ -246,15 +246,15 @@ def look_up(
     JoinTally
     """
     own = Renamed(key.trials) if ids is None else ids.of_key(key.trials)
-    expected = Lookup(own.trials)
-    surplus, faults = expected.surplus, [copies_in(key, expected.surplus)]
+    lookup_of_key = Lookup(own.trials)
+    surplus, faults = lookup_of_key.surplus, [copies_in(key, lookup_of_key.surplus)]
     if surplus.shape[1]:
         kept = np.delete(np.arange(len(key)), surplus[1])
         key = key.take(kept)
-        expected = Lookup(key.trials if ids is None else own.trials.take(kept))
+        lookup_of_key = Lookup(key.trials if ids is None else own.trials.take(kept))
     others = [Renamed(one.trials) if ids is None else ids.of_scores(one.trials) for one in tables]
     distinct = {id(one.trials): one.trials for one in others}  # systems of one file share their trials
-    looked = {name: expected.find(trials) for name, trials in distinct.items()}
+    looked = {name: lookup_of_key.find(trials) for name, trials in distinct.items()}
     items = [looked[id(one.trials)] for one in others]
     faults += [copies_in(table, one.copies) for table, one in zip(tables, items, strict=True)]
     lacks, lacking = np.zeros(len(key), np.bool_), list[RefusedTrials]()
@@ -302,17 +302,17 @@ def match(
     for table in tables:
         require_comparable(table.trials, key.trials)
     key, rows, tally = look_up(tables, key, ids)
-    expected = key.trials
+    trials_of_key = key.trials
 
     def hints(at: int) -> tuple[str, str, str]:
         offered = tables[at].trials
-        first, second = expected.origin.name, offered.origin.name
+        first, second = trials_of_key.origin.name, offered.origin.name
         first, second = ("the key", "the scores") if first == second else (first, second)
         theirs = f"{second} with {offered.name_of(0)}" if len(offered) else f"{second} has no scores"
-        near = near_names(offered, expected, len(expected) - tally.lacking[at].n) if ids is None else None
+        near = near_names(offered, trials_of_key, len(trials_of_key) - tally.lacking[at].n) if ids is None else None
         words = "" if near is None else f" Of the {tally.which}, {near}: {option(ids=near.option)}."
-        swapped = _swapped_hint(offered, expected, has_key=key.content is not None)
-        return f": {first} begins with {expected.name_of(0)}, {theirs}", swapped, words
+        swapped = _swapped_hint(offered, trials_of_key, has_key=key.content is not None)
+        return f": {first} begins with {trials_of_key.name_of(0)}, {theirs}", swapped, words
 
     report = tally.report(missing, duplicates, hints)
     if report.missing and missing == "drop":
@@ -485,12 +485,12 @@ def check_duplicates(duplicates: str) -> None:
         raise InputError(f"duplicates: expected 'error' or 'keep-one', got {duplicates!r}.")
 
 
-def _swapped_hint(offered: Trials, expected: Trials, *, has_key: bool) -> str:
+def _swapped_hint(offered: Trials, others: Trials, *, has_key: bool) -> str:
     if offered.sides != PAIR or not len(offered):
         return ""
     some = offered.take(np.linspace(0, len(offered) - 1, min(len(offered), _HINT_SAMPLE), dtype=np.int64))
     swapped = replace(some, names=some.names[::-1], listed=some.codes[::-1])
-    share = np.isin(swapped.codes_in(expected), expected.codes_in(expected)).mean()
+    share = np.isin(swapped.codes_in(others), others.codes_in(others)).mean()
     if share <= 0.5:
         return ""
     roles = offered.origin.reading.partition("'")[2].rstrip("'").split()

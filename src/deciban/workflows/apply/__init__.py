@@ -594,9 +594,9 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
     if model.is_fusion:
         model_files.require_quality(model, is_given=quality is not None)
         return
-    value = ["quality"] if quality is not None else []
-    value += [name for name in ("missing", "duplicates") if getattr(reading, name) != "error"]
-    refuse(value, "is for fusions, but this is a model of one system, which does not change the trials.")
+    values = ["quality"] if quality is not None else []
+    values += [name for name in ("missing", "duplicates") if getattr(reading, name) != "error"]
+    refuse(values, "is for fusions, but this is a model of one system, which does not change the trials.")
 
 
 def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple[Any, list[Message]]:

@@ -424,12 +424,12 @@ def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Call
     FormatError, InputError, KeyMismatchError
     """
     model, kind, reading, tally = what.model, what.kind, what.reading, Tally()
-    systems, order, answer = _given_systems(what, inputs)
+    systems, order, messages = _given_systems(what, inputs)
     shared = meet(what, inputs, systems, order)
     trials = shared.systems[0].trials
     quality, columns = _quality(what, trials, tally), list[Any]()
     own = [as_message(note, name) for name, one in zip(names, inputs, strict=True) for note in one.contents.notes]
-    tally.notes = dict.fromkeys([*own, *answer])
+    tally.notes = dict.fromkeys([*own, *messages])
     kind.require_model(model, reading, kind.classes_of(shared.systems[0]), units_of(shared.systems))
     for system in shared.systems:
         one, name = kind.in_nats(system, reading), system.trials.origin.name

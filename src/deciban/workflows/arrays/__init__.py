@@ -289,11 +289,11 @@ def compare(
     from deciban.analysis.comparison import compare_results
     from deciban.evaluation.results import Results
 
-    value = (first, *(() if second is None else (second, *others)))
-    if len(value) == 1:
+    items = (first, *(() if second is None else (second, *others)))
+    if len(items) == 1:
         results = _together(first, options)
     else:
-        results = Results(tuple(_evaluated_system(one, at, options) for at, one in enumerate(value)))
+        results = Results(tuple(_evaluated_system(one, at, options) for at, one in enumerate(items)))
     systems = results.systems
     called = [one.name for one in systems]
     if names is not None:

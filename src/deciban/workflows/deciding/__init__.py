@@ -293,17 +293,17 @@ def decide_files(
         read = [*single_files(paths), *(() if key is None else (key,)), *quality_paths(quality)]
         read += [] if isinstance(costs, CostTable) else [costs]
         refuse_overwriting([out], read if loaded is None else [*read, path_of_model(model)])
-    answer = [] if loaded is None else list(model_message(path_of_model(model), loaded))
+    messages = [] if loaded is None else list(model_message(path_of_model(model), loaded))
     if loaded is None or not is_fused:
         refuse([] if quality is None else ["quality"], "the model uses no quality measures. Leave it out.")
         result = _Deciding(table, application, kind, chosen, loaded).decide(single_files(paths)[0], out, key, say)
-        return replace(result, messages=(*answer, *result.messages))
+        return replace(result, messages=(*messages, *result.messages))
     folder, path, notes = applied_first(loaded, paths, quality, chosen, say)
     with folder.or_nothing():
         work = _Deciding(table, application, kind, of_applied(chosen), None, is_checked=True)
         result = work.decide(path, out, key, say)
     folder.remove()
-    return replace(result, messages=(*answer, *notes, *(one for one in result.messages if one.kind != "read")))
+    return replace(result, messages=(*messages, *notes, *(one for one in result.messages if one.kind != "read")))
 
 
 @dataclass(frozen=True)

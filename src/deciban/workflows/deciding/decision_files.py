@@ -137,9 +137,9 @@ def evaluate_decision_files(
     table = None if costs is None else costs if isinstance(costs, CostTable) else read_costs(costs)
     words = dict.fromkeys(accept, "accept") | dict.fromkeys(reject, "reject")
     named = _columns(chosen)
-    items, argument = list[DecisionFile](), paths_of(paths, also=(key,), name="decisions")
-    chosen.scale.require_room("memory: decisions and their key are read as a whole", argument, key)
-    for path in argument:
+    items, files = list[DecisionFile](), paths_of(paths, also=(key,), name="decisions")
+    chosen.scale.require_room("memory: decisions and their key are read as a whole", files, key)
+    for path in files:
         if isinstance(path, TwoFiles):
             raise InputError("decisions: name files of decisions. Files of targets and of non-targets are for scores.")
         say(f"reading {display_name(path)}")
@@ -284,8 +284,8 @@ def _joined(
         return files.as_source(own, say)
     except MissingScoresError as error:
         words, found_it, _ = str(error).partition(", or a score to fill in")
-        answer = words.replace("have no score in", "have no decision in") if found_it else str(error)
-        raise MissingScoresError(f"{answer}, or add their decisions to the file." if found_it else answer) from error
+        text = words.replace("have no score in", "have no decision in") if found_it else str(error)
+        raise MissingScoresError(f"{text}, or add their decisions to the file." if found_it else text) from error
     except KeyMismatchError as error:
         if options.kind == "two-class" or options.reading.classes is not None or "of class" not in str(error):
             raise

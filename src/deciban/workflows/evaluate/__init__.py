@@ -284,7 +284,7 @@ def _chosen_thresholds(
     FormatError, KeyMismatchError
         As in `deciban.workflows.reading.inputs.read_joined`.
     """
-    kind, expected = kind_called(source.kind_name()), options.metrics
+    kind, own = kind_called(source.kind_name()), options.metrics
     if not kind.has_thresholds:
         raise InputError(f"threshold_from: the scores are {kind.about}, and have no single threshold. Leave it out.")
     reading = replace(options.reading, where=None, weights_required=False)
@@ -292,12 +292,12 @@ def _chosen_thresholds(
     other = replace(options, reading=reading, scale=scale, kind=kind.name).of_systems(source.renamed)
     others = opened(inputs.paths_of(scores, name="threshold_from"), key, other).as_source(other, progress)
     _require_same(others.systems, source.systems)
-    metrics = MetricOptions(operating_points=expected.operating_points)
+    metrics = MetricOptions(operating_points=own.operating_points)
     quick = replace(other, plan=None, metrics=metrics, how_sure=UncertaintyOptions(intervals=False, optimism=False))
     results = evaluate_source(others, quick, progress)
     message = Message("note", "", "thresholds are chosen on the trials of the following files")
-    value = expected.at_thresholds or {}
-    each = [replace(expected, at_thresholds={**value, **_best(one)}) for one in results.systems]
+    entries = own.at_thresholds or {}
+    each = [replace(own, at_thresholds={**entries, **_best(one)}) for one in results.systems]
     return each, (message, *(one for one in results.messages if isinstance(one, Message)))
 
 
@@ -482,11 +482,11 @@ def evaluate_model(
         if options.how_sure.keep or not alone or threshold_from:  # a comparison pairs trials
             raise
         return ModelEvaluation(_each_alone(alone, options, progress))
-    each, answer = None, tuple[Message, ...]()
+    each, messages = None, tuple[Message, ...]()
     if threshold_from:
-        each, answer = _chosen_thresholds(source, threshold_from, threshold_key, options, progress)
+        each, messages = _chosen_thresholds(source, threshold_from, threshold_key, options, progress)
     evaluation = evaluate_source(source, options, progress, each=each)
-    evaluation = replace(evaluation, messages=(*evaluation.messages, *answer))
+    evaluation = replace(evaluation, messages=(*evaluation.messages, *messages))
     return ModelEvaluation(_with_plan(evaluation, options), renamed=source.renamed)
 
 

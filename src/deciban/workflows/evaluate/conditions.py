@@ -411,8 +411,8 @@ class Conditions:
         request = replace(options, metrics=replace(options.metrics, subsets=None))  # subsets allow no weights
         name = f"equalized over {part.title}"
         result = self.weighted(part, equalizing_factors(part.totals), request, system=system, name=name)
-        output = Equalized(part.title, part.names, tuple(self._conditions(part)), result)
-        return replace(output, found=replace(result, notes=(*result.notes, f"Equalized: {output.rule}.")))
+        equalized = Equalized(part.title, part.names, tuple(self._conditions(part)), result)
+        return replace(equalized, found=replace(result, notes=(*result.notes, f"Equalized: {equalized.rule}.")))
 
     def weighted(self, part: ConditionSplit, factors: FloatArray, options: Options, *, system: int, name: str) -> Any:
         """Evaluate a system with trials weighted by condition; the bootstrap keeps these weights."""

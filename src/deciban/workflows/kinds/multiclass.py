@@ -299,8 +299,8 @@ class Multiclass(base.Kind[ClassScores, ClassKey, AlignedClasses]):
         resampling: Resampling | None = None,
     ) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments, possibly for groups of classes."""
-        expected = self.checked(metrics)
-        return evaluate_trials(ScoredClasses.of(*trials, tuple(classes)), expected, name=name, resampling=resampling)
+        checked = self.checked(metrics)
+        return evaluate_trials(ScoredClasses.of(*trials, tuple(classes)), checked, name=name, resampling=resampling)
 
     def n_evaluated(self, evaluation: ClassEvaluation) -> int:
         """Return the number of segments."""

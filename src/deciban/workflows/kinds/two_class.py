@@ -88,14 +88,14 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
             f"log-likelihood ratio: add the prior of a target in them ({option(probabilities='PRIOR')})"
         )
         notes.append(Message(WARNING, result.contents.origin.name, words))
-    output = Scores(scores.trials, _differences(scores, target), scores.name, unit == "log10", unit == "lr")
+    differences = Scores(scores.trials, _differences(scores, target), scores.name, unit == "log10", unit == "lr")
     key = result.contents.class_key
     truth = None if key is None else _key(key, vocabulary)
     changed = replace(
         result.contents,
         class_scores=None,
         class_key=None,
-        systems=(output,),
+        systems=(differences,),
         key=truth,
         notes=(*result.contents.notes, *notes),
         from_probabilities=prior is not None,
@@ -136,9 +136,9 @@ def read_two_classes(file: Recognized) -> Input | None:
         return None
     result = read_input(file, need="class-key")
     key = not_none(result.contents.class_key, "class_key")
-    output = _key(key, file.files[0].options.vocabulary)
-    words = {name: bool(output.is_target[key.label == at].any()) for at, name in enumerate(key.classes)}
-    changed: Contents = replace(result.contents, class_key=None, key=output, words=words)
+    own_key = _key(key, file.files[0].options.vocabulary)
+    words = {name: bool(own_key.is_target[key.label == at].any()) for at, name in enumerate(key.classes)}
+    changed: Contents = replace(result.contents, class_key=None, key=own_key, words=words)
     return replace(result, contents=changed)
 
 

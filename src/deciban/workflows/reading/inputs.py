@@ -257,10 +257,10 @@ def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores"
     InputError
         If there are no files, an item is not a file name, or standard input would be read twice.
     """
-    value: object = [scores] if isinstance(scores, str | os.PathLike | TwoFiles) else scores
-    if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+    values: object = [scores] if isinstance(scores, str | os.PathLike | TwoFiles) else scores
+    if not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
         raise InputError(f"{name}: got {type(scores).__name__}. Name a file, or several in a list.")
-    paths: list[Any] = list(value)
+    paths: list[Any] = list(values)
     for path in paths:
         if not isinstance(path, str | os.PathLike | TwoFiles):
             raise InputError(
@@ -386,9 +386,9 @@ def opened(scores: Paths | Opened | Frame, key: PathLike | None, options: Option
     """
     if isinstance(scores, Opened):
         return scores
-    value = list(scores) if isinstance(scores, list | tuple) else [scores]
-    has_objects, room = any(map(is_object, (*value, key))), options.scale.n_bytes
-    named: Any = value if has_objects else paths_of(scores, also=(key, *options.files))
+    values = list(scores) if isinstance(scores, list | tuple) else [scores]
+    has_objects, room = any(map(is_object, (*values, key))), options.scale.n_bytes
+    named: Any = values if has_objects else paths_of(scores, also=(key, *options.files))
     if key is None and are_summaries(named):
         from deciban.workflows.reading.summaries import opened_summaries
 

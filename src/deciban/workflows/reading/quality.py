@@ -362,16 +362,16 @@ def with_quality(
         return replace(source, partitions=(own,), quality=tuple(tables), messages=(*source.messages, *messages))
     rows, trials = _rows_and_first_trial(source)
     there = [side for side in QUALITY_SIDES if side in measured and side in trials.sides]
-    expected = tuple(name for name in (f"{side}_quality" for side in there) if sides is None or name in sides)
-    able = replace(source, partitions=tuple(_measured(one, measured) for one in rows), quality=expected)
-    counts = np.zeros(1 << len(expected))
-    if expected:
+    arguments = tuple(name for name in (f"{side}_quality" for side in there) if sides is None or name in sides)
+    able = replace(source, partitions=tuple(_measured(one, measured) for one in rows), quality=arguments)
+    counts = np.zeros(1 << len(arguments))
+    if arguments:
         with scale.engine() as engine:
-            look = partial(_known, expected)
-            counts = found_in(able, engine, TrialFields((), quality=expected), look, "looking for quality").total
+            look = partial(_known, arguments)
+            counts = found_in(able, engine, TrialFields((), quality=arguments), look, "looking for quality").total
     has = np.arange(len(counts))
-    items = [at for at in range(len(expected)) if counts[has >> at & 1 == 1].any()]
-    chosen, every = tuple(expected[at] for at in items), sum(1 << at for at in items)
+    items = [at for at in range(len(arguments)) if counts[has >> at & 1 == 1].any()]
+    chosen, every = tuple(arguments[at] for at in items), sum(1 << at for at in items)
     n_lacking = int(counts[has & every != every].sum())
     messages = quality_messages(measured, trials, sides, chosen, n_lacking, int(counts.sum()))
     return replace(able, quality=chosen, messages=(*source.messages, *messages))

@@ -145,9 +145,9 @@ def _options(entries: dict[str, Any]) -> Options:
 
 
 def _partition_files(shards: PathLike | Sequence[PathLike]) -> list[PathLike]:
-    value = [shards] if isinstance(shards, str | Path) else list(shards)  # type: ignore[arg-type]
+    values = [shards] if isinstance(shards, str | Path) else list(shards)  # type: ignore[arg-type]
     paths = list[PathLike]()
-    for path in value:
+    for path in values:
         for one in files_of(path):
             paths += sorted(Path(one).rglob("*.parquet")) if Path(one).is_dir() else [one]
     if not paths:

@@ -126,16 +126,16 @@ def results_of(
     progress: Progress,
 ) -> SpoofingResults:
     """Return the results of the systems, each with its role."""
-    result, answer = list[SpoofingSystem](), tuple(messages)
+    result, notes = list[SpoofingSystem](), tuple(messages)
     for role in (COUNTERMEASURE, SINGLE_SCORE):
         systems = [at for at, one in enumerate(roles) if one == role]
         if systems:
             own = _Evaluator.of(trials, role, edition, verifier, options)
-            answer += tuple(one for one in own.units.messages if one not in answer)
+            notes += tuple(one for one in own.units.messages if one not in notes)
             for at in systems:
                 progress(f"evaluating {trials.source.systems[at]}")
                 result.append(own.system(at))
-    results = Results(tuple(one.found for one in result), trials.source.report, answer)
+    results = Results(tuple(one.found for one in result), trials.source.report, notes)
     return SpoofingResults(edition, tuple(result), verifier, results)
 
 

@@ -169,20 +169,20 @@ def fuse_spoofing_files(
     trained.fusion.training_ = replace(record, systems=trials.source.systems)
     compare = partial(_compared, edition=edition, options=chosen, say=say)
     dev = compare(trials, trained.transform(trials.batch.stacked), trained.cascade)
-    answer, items = [*dev.results.messages, *_swapped(trials)], trials.batch.trials
+    notes, items = [*dev.results.messages, *_swapped(trials)], trials.batch.trials
     crossed = tests = None
     if held is not None:
         say("cross-validating")
         crossed = _cross_validated(trials, untrained, held)
-        answer.append(held.message(sides_of(trials.source), "fused"))
+        notes.append(held.message(sides_of(trials.source), "fused"))
     crossing = None if crossed is None else compare(trials, crossed, None, suffix=", cross-validated")
     llrs = None if crossed is None or items is None else Scores(items, crossed[:, 0])
     if test_scores:
         tests = _pair_of(LabelledTrials.read(paths_of(test_scores, also=(test_key,)), test_key, chosen, say))
         best = spoofing.min_cascade_a_dcf(*tests.of_kinds(tests.batch.stacked), **edition.a_dcf)
     other = None if tests is None else compare(tests, trained.transform(tests.batch.stacked), best)
-    answer += () if other is None else other.results.messages
-    messages = tuple(one for one in dict.fromkeys(answer) if not is_moot(one))
+    notes += () if other is None else other.results.messages
+    messages = tuple(one for one in dict.fromkeys(notes) if not is_moot(one))
     return FusedSpoofing(trained.fusion, dev, other, crossing, llrs, messages)
 
 

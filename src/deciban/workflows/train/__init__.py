@@ -412,8 +412,8 @@ def train_source(
         rows.append(_crossed_row(model, crossing, dev, progress, [row.name for row in rows]))
     if selection is not None:
         rows = replace(work, dev=replace(dev, scored=every), others=others).with_left_out(rows, selection)
-    answer = work.messages()
-    here, there = answer if others is not None else (answer[0], [])
+    notes = work.messages()
+    here, there = notes if others is not None else (notes[0], [])
     return Trained(
         model,
         taken,

@@ -88,8 +88,8 @@ class Compared:
         """
         source = self.source
         self.kind.require_model(model, self.options.reading, source.classes, source.units)
-        own, answer = model_files.in_class_order(model, source)
-        return replace(self, scored=replace(self.scored, source=own), messages=(*self.messages, *answer))
+        own, messages = model_files.in_class_order(model, source)
+        return replace(self, scored=replace(self.scored, source=own), messages=(*self.messages, *messages))
 
     def evaluated(
         self, systems: Sequence[int], progress: Progress, model: ScoreModel | None = None, name: str = ""
@@ -403,9 +403,9 @@ def opened_others(
         As in `deciban.workflows.reading.inputs.open_source`; or if systems or classes do not match, or quality
         measures are missing.
     """
-    value = list(scores) if isinstance(scores, list | tuple) else [scores]
+    values = list(scores) if isinstance(scores, list | tuple) else [scores]
     paths: Sequence[PathLike] = [one for one in source.paths if not is_object(one)]
-    named = value if any(map(is_object, (*value, key))) else paths_of(value, also=(*paths, key), name="test_scores")
+    named = values if any(map(is_object, (*values, key))) else paths_of(values, also=(*paths, key), name="test_scores")
     request = options.lenient().lenient_on_units().of_systems(source.renamed)
     files = opened(named, key, request).in_order_of(source.classes)
     model_files.refuse_twice(single_files(files.score_paths))

@@ -1,4 +1,4 @@
-"""Trials in memory as a source of pieces."""
+"""Trials in memory as a source of batches."""
 
 import pickle
 from dataclasses import dataclass, replace
