@@ -326,8 +326,8 @@ def open_trials(scores: Any, key: object = None, *, speakers: Any = None, **opti
     (4, 2, True)
     """
     how = BatchReading(**options)
-    values = list(scores) if isinstance(scores, list | tuple) else [scores]
-    if not values:
+    each = list(scores) if isinstance(scores, list | tuple) else [scores]
+    if not each:
         raise InputError("scores: none given. At least one table or matrix is needed.")
     is_single = isinstance(speakers, str | os.PathLike | Mapping) or not isinstance(speakers, Sequence)
     named = () if speakers is None else (speakers,) if is_single else tuple(speakers)
@@ -335,8 +335,7 @@ def open_trials(scores: Any, key: object = None, *, speakers: Any = None, **opti
     if who is not None and key is not None:
         raise InputError("key, speakers: both determine which trials are targets. Leave out one of the two.")
     opened = [
-        opened_input(one, how, name=f"scores {at + 1}" if len(values) > 1 else "scores")
-        for at, one in enumerate(values)
+        opened_input(one, how, name=f"scores {at + 1}" if len(each) > 1 else "scores") for at, one in enumerate(each)
     ]
     truth = None if key is None else opened_input(key, how, of_key=True, name="key")
     matrices = [one for one in opened if isinstance(one, MatrixInput)]
