@@ -434,6 +434,8 @@ class Primary:
         there = [(name, one) for name, one in pairs if one is not None]
         there.sort(key=lambda pair: pair[1] is not self.metric)
         what = "not the official metric" if self.departs else "primary"
+        if self.plan.primary == "cllr":  # its protocol ranks no systems
+            return [("Cllr" if name == "actual" else "min Cllr", one) for name, one in there]
         alone = what if len(there) == 1 else f"{there[0][0]}, {what}" if self.departs else f"{what} ({there[0][0]})"
         return [(name if at else alone, one) for at, (name, one) in enumerate(there)]
 

@@ -400,18 +400,26 @@ class Check:
     limit: float
     is_met: bool
 
-    def _in_unit(self, value: float) -> str:
-        return f"{100.0 * value:.4g} %" if "%" in self.requirement.text else f"{value:.6g}"
+    def _in_unit(self) -> tuple[str, str]:
+        """Return value and limit with the digits of the metric, or with as many as show on which side the value is."""
+        request, metric = self.requirement, metric_of(self.requirement.metric.partition("@")[0])
+        unit, factor, digits = (" %", 100.0, 2) if "%" in request.text else ("", 1.0, metric.digits)
+        value, limit, digits = self.value * factor, self.limit * factor, digits + 2 * (metric.in_percent and not unit)
+        is_above = _OPERATORS[request.sign]
+        while digits < 15 and is_above(round(value, digits), round(limit, digits)) is not self.is_met:
+            digits += 1
+        own = f"{limit:.{digits}f}" if request.how else f"{limit:.15g}"
+        return f"{value:.{digits}f}{unit}", own + unit
 
     @property
     def written(self) -> str:
         """The value in the unit of the requirement."""
-        return self._in_unit(self.value)
+        return self._in_unit()[0]
 
     def __str__(self) -> str:
         """Write the outcome."""
         request = self.requirement
-        value, limit = self.written, self._in_unit(self.limit)
+        value, limit = self._in_unit()
         limit += f" ({request.text.rpartition(request.sign)[2].strip()})" if request.how else ""
         outcome = "met" if self.is_met else "not met"
         return f"{outcome}: {self.system}: {request.name} is {value}, required {request.sign} {limit}"
