@@ -109,6 +109,19 @@ def test_copies_are_named_with_both_places(tmp_path):
         open_trials(scores, write(table.drop_columns("score"), tmp_path / "key", rng), memory=9000)
 
 
+def test_the_copy_that_is_read_first_is_named_as_in_memory(tmp_path):
+    table, rng = trials(np.random.default_rng(7)), np.random.default_rng(3)
+    reverse = table.slice(20, 12).take(np.arange(12)[::-1])  # the first copy in the file belongs to the last trial
+    scores = write(pa.concat_tables([table, reverse]).select(["enroll", "test", "score"]), tmp_path / "scores", rng)
+    key = write(table.drop_columns("score"), tmp_path / "key", rng)
+    messages = []
+    for read in (lambda: in_memory([scores], key), lambda: open_trials(scores, key, memory=1800)):
+        with pytest.raises(KeyMismatchError, match=r"\(m11, t3\).*12 such trials") as caught:
+            read()
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
 def test_labels_beside_scores_do_not_contradict_the_key(tmp_path):
     rng = np.random.default_rng(8)
     table = trials(rng)
