@@ -69,7 +69,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
         "wrote  model.json",
     ]
     lines = out.splitlines()
-    before, after = (printed_table(out)[name] for name in ("dev", "dev, calibrated"))
+    before, after = (printed_table(out)[name] for name in ("dev", "dev (calibrated)"))
     assert lines[0].split() == [
         *("system", "EER", "(ROCCH)", "minDCF(0.1)", "actDCF(0.1)", "Cllr", "min", "Cllr", "calibration", "loss", "AUC")
     ]
@@ -91,7 +91,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
     )
     assert objective == pytest.approx(relative * math.log(2), rel=1e-3)
     assert relative == pytest.approx(float(after["Cllr"].split()[0]), abs=1e-3)
-    assert "Metrics of 'dev, calibrated' are optimistic, because it was trained on these trials" in out
+    assert "Metrics of 'dev (calibrated)' are optimistic, because it was trained on these trials" in out
     assert run("calibrate", "dev.txt", "--key", "dev.key", "-o", "model.json", "-q")[2] == ""
 
 
@@ -143,15 +143,15 @@ def test_from_dev_to_eval_in_one_call(run):
 def test_cross_validated_in_one_call(by, column, run):
     code, out, err = run("calibrate", "dev.csv", "-o", "m.json", "--cross-validate", by, "--llrs", "llr.csv")
     assert code == 0, err
-    assert "dev, cross-validated" in out
-    assert "expect those of 'dev, cross-validated'" in out
+    assert "dev (cross-validated)" in out
+    assert "expect those of 'dev (cross-validated)'" in out
     table = [line.split(",") for line in Path("dev.csv").read_text().splitlines()[1:]]
     llr = read_scores("llr.csv").score
     score, truth = (np.array([row[i] for row in table]) for i in (3, 4))
     score, truth, group = score.astype(float), truth == "target", np.array([row[column] for row in table])
     if ":" not in by:
         assert (
-            "cross-validated in 5 folds: each trial was calibrated by a model that was not trained on its speaker"
+            "cross-validated in 5 folds: each trial was calibrated by a model that was trained without trials with its speaker"
             in err
         )
         whole = AffineCalibrator().fit(score, truth).transform(score)
@@ -168,7 +168,10 @@ def test_both_sides_of_a_trial_are_held_out(run):
         "calibrate", "dev.txt", "--key", "dev.key", "-o", "m.json", "--cross-validate", "7", "--llrs", "l.txt"
     )
     assert code == 0, err
-    assert "7 folds: each trial was calibrated by a model that was not trained on its enroll or test name" in err
+    assert (
+        "7 folds: each trial was calibrated by a model that was trained without trials with its enroll or test name"
+        in err
+    )
     assert len(set(read_scores("l.txt").score)) == 250
 
 

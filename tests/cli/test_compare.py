@@ -126,7 +126,7 @@ def test_models_and_permutations(call, demo, run):
     found = json.loads(out)
     assert (code, found["permutations"], found["seed"]) == (0, 99, 3)
     (pair,) = found["pairs"]
-    assert (pair["first"], pair["second"]) == ("sysA", "sysA, calibrated")
+    assert (pair["first"], pair["second"]) == ("sysA", "sysA (calibrated)")
     by_metric = {row["figure"]: row for row in pair["figures"]}
     assert (by_metric["min_cllr"]["difference"], by_metric["min_cllr"]["p_value"]) == (0, 1)
     assert by_metric["cllr"]["p_value"] == 0.01  # no exchange of speakers makes so great a difference
@@ -181,5 +181,5 @@ def test_scores_that_are_not_llrs_are_compared_by_what_means_something(call, dem
     assert "actual decisions" not in out
     assert "decisions at the best thresholds" in out
     assert "not log-likelihood ratios" in out
-    assert "cosineA, cosineB: actual costs, Cllr and calibration loss are left out (not llrs)." in out
+    assert "cosineA, cosineB: not llrs, so actual costs, Cllr and calibration loss are not compared." in out
     assert "actDCF at p_target 0.01" in call()[1]

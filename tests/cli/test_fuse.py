@@ -40,7 +40,7 @@ def test_fuse_tells_what_each_system_is_worth(run):
     assert units.endswith("speakers, found from target trials")
     assert note.endswith("speakers are names in no target trial; each counts as one speaker")
     assert wrote == "wrote  m.json"
-    names = [*(f"{name}, calibrated" for name in "abc"), "without a", "without b", "without c", "fusion"]
+    names = [*(f"{name} (calibrated)" for name in "abc"), "without a", "without b", "without c", "fusion"]
     table = printed_table(out, under="Training trials")
     assert list(table)[:7] == names
     cllr = {name: float(table[name]["Cllr"].split(" [")[0]) for name in names}
@@ -73,7 +73,7 @@ def test_json(run):
     assert found["model"] == json.loads(Path("m.json").read_text())
     assert found["inputs"] == err.splitlines()[:-1]
     assert found["join"] == {"matched": 300, "missing": 0, "extra": 0, "duplicate": 0}
-    assert found["dev"][-1]["name"] == "fusion, cross-validated"
+    assert found["dev"][-1]["name"] == "fusion (cross-validated)"
     assert found["selection"]["criterion"] == "Cllr in bits"
 
 
@@ -115,7 +115,7 @@ def test_figures_of_other_trials(run):
 def test_cross_validated_llrs(run):
     code, out, err = run("fuse a.txt b.txt --key key.csv -o m.json --cross-validate speaker:9 --llrs llr.txt")
     assert code == 0, err
-    assert "fusion, cross-validated" in out
+    assert "fusion (cross-validated)" in out
     found = read_scores("llr.txt").score
     group = np.arange(N) % 9
     expected = np.empty(N)
@@ -213,7 +213,7 @@ def test_a_constant_system_is_told_and_costs_nothing(run):
     assert code == 0, err
     np.testing.assert_allclose(load_model("m.json").weights_[[0, 2]], fitted((0, 1)).weights_, rtol=1e-6)
     assert "const: no information: all of its scores are 1, so its llr is 0" in out
-    assert printed_table(out, under="Training trials")["const, calibrated"]["Cllr"].split(" [")[0] == "1.000"
+    assert printed_table(out, under="Training trials")["const (calibrated)"]["Cllr"].split(" [")[0] == "1.000"
     assert ["const", "0", "0"] in [line.split() for line in out.splitlines()]
     code, out, err = run("fuse a.txt const.txt b.txt --key key.csv -o m.json --select")
     assert code == 0, err
@@ -238,7 +238,7 @@ def test_a_system_that_is_constant_where_all_systems_have_scores(run):
     write("part.txt", SCORES[:, 1], range(200))
     code, out, err = run("fuse h.txt part.txt c.txt --key key.csv --missing subset -o m.json")
     assert code == 0, err
-    counts = [re.match(r"(h|part|c), calibrated +200 |fusion +200 ", line) for line in out.splitlines()[2:9]]
+    counts = [re.match(r"(h|part|c) \(calibrated\) +200 |fusion +200 ", line) for line in out.splitlines()[2:9]]
     assert sum(found is not None for found in counts) == 4
     assert ["fusion", "of", "available", "scores", "300"] in [line.split()[:5] for line in out.splitlines()]
 
@@ -265,7 +265,7 @@ def test_names_of_other_rows(run):
     assert code == 0, err
     rows = [line[:27].strip() for line in out.splitlines()[2:9]]
     assert len(set(rows)) == 7
-    assert rows[0] == "fusion, calibrated"
+    assert rows[0] == "fusion (calibrated)"
     noted = {line.partition(":")[0] for line in out.splitlines() if "Rule of 30" in line}
     assert noted == {rows[-1]} == {"fusion #2"}
 
@@ -329,7 +329,7 @@ def test_ties_are_those_of_the_systems_as_they_came(run):
     n = [sum(x in own for x in column) for own, column in zip(shared, whole.T.tolist(), strict=True)]
     code, _, err = run("fuse t.txt u.txt --key key.csv -o m.json --quality q.txt")
     assert code == 0, err
-    assert f"0 duplicate · tied across classes: {n[0]} (t), {n[1]} (u)\n" in err
+    assert f"0 duplicate · scores tied across classes: {n[0]} (t), {n[1]} (u)\n" in err
 
 
 def test_selection_holds_out_groups_in_as_many_parts_as_asked(run):

@@ -266,8 +266,8 @@ def test_calibrate_finds_the_optimum_and_apply_writes_it(files, run):
     words = "sysA.csv --key key.csv -o model.json --prior 0.5,0.25,0.25 --cross-validate 5"
     code, out, err = run("calibrate", *words.split())
     assert code == 0, err
-    assert "sysA, calibrated" in out
-    assert "because it was trained on these trials: expect those of 'sysA, cross-validated'" in out
+    assert "sysA (calibrated)" in out
+    assert "because it was trained on these trials: expect those of 'sysA (cross-validated)'" in out
     scale, offset = calibrated(loglik, label, [0.5, 0.25, 0.25])
     model = load_model("model.json")
     assert model.scale_ == pytest.approx(scale, rel=1e-5)
@@ -311,7 +311,7 @@ def test_methods_and_their_options(words, model, files, run):
     loglik, _ = files
     code, out, err = run("calibrate", "sysA.csv", "--key", "key.csv", "-o", "model.json", *words.split())
     assert code == 0, err
-    assert ("sysA, calibrated" if model.endswith("Calibrator", None, model.index("(")) else "sysA, transformed") in out
+    assert ("sysA (calibrated)" if model.endswith("Calibrator", None, model.index("(")) else "sysA, transformed") in out
     assert repr(load_model("model.json")) == model
     code, _, err = run("apply", "model.json", "sysA.csv", "-o", "out.csv")
     assert code == 0, err
@@ -376,7 +376,7 @@ def test_report_shows_classes_before_and_after(run):
     assert code == 0, err
     page = Path("r.html").read_text()
     for text in (
-        "sysB, calibrated",
+        "sysB (calibrated)",
         "<h3>Training</h3>",
         "Most frequent confusions",
         "offset of dog",

@@ -61,7 +61,7 @@ def test_fuse_on_development_and_test(run):
     assert code == 0, err
     told = json.loads(out)
     assert [one["name"] for one in told["systems"]] == [
-        *("sysA", "sysB", "sysC", "without sysA", "without sysB", "without sysC", "fusion", "fusion, cross-validated")
+        *("sysA", "sysB", "sysC", "without sysA", "without sysB", "without sysC", "fusion", "fusion (cross-validated)")
     ]
     by_name = {one["name"]: one for one in told["systems"]}
     assert all(by_name["fusion"]["cllr"] <= by_name[f"without sys{x}"]["cllr"] + 1e-12 for x in "ABC")

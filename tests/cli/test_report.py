@@ -58,10 +58,10 @@ def test_what_is_given_is_shown(files, words, there, missing):
 
 def test_a_calibrated_system_has_its_name_in_the_table_and_on_the_page(files):
     done = run(files, "eval.txt", "--key", "eval.key", "--model", "model.json")
-    assert "\neval, calibrated  " in done.stdout
+    assert "\neval (calibrated)  " in done.stdout
     page = (files / "out.html").read_text()
-    assert "eval, calibrated" in page
-    assert "eval, before calibration" in page
+    assert "eval (calibrated)" in page
+    assert "eval (before calibration)" in page
 
 
 def test_notes_are_printed_by_quiet_commands(files):

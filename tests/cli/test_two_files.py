@@ -44,7 +44,7 @@ def test_plots_reports_and_fusions(run):
     assert run(f"report {words} -o page.html")[0] == 0
     code, out, err = run(f"fuse {words} -o fusion.json --cross-validate 4 --llrs llrs.txt")
     assert code == 0, err
-    assert "fusion, cross-validated" in out
+    assert "fusion (cross-validated)" in out
     assert len(np.loadtxt("llrs.txt")) == 130
     assert run("apply fusion.json same.txt b_tar.npy -o fused.txt")[0] == 0
     assert len(np.loadtxt("fused.txt")) == 50

@@ -29,7 +29,7 @@ def note_on_calibration(result):
     return note
 
 
-def test_bad_calibration_names_the_points_first_and_then_the_whole_range_of_priors():
+def test_bad_calibration_names_the_whole_range_of_priors_and_the_points():
     rng = np.random.default_rng(8)
     tar = np.concatenate((rng.normal(4, 2, 2000), np.full(20, 8.0)))
     non = np.concatenate((rng.normal(-6, 2, 20_000), rng.normal(4.5, 0.3, 1000)))
@@ -37,9 +37,10 @@ def test_bad_calibration_names_the_points_first_and_then_the_whole_range_of_prio
     assert result.operating_points[0].act_dcf > 1.0 > result.operating_points[1].act_dcf
     note = note_on_calibration(result)
     cost = f"{result.operating_points[0].act_dcf:.4g}"
-    assert note.startswith(f"At p_target 0.02 (normalized cost {cost}) and at priors from ")
+    assert note.startswith("At priors from ")
+    assert f"(p_target 0.02: normalized cost {cost})" in note
     places = bad_places(result)
-    low, high = note.partition("priors from ")[2].partition(",")[0].split(" to ")
+    low, high = note.partition("priors from ")[2].partition(" (")[0].split(" to ")
     for said, true in ((prior(low), places[0]), (prior(high), places[-1])):
         assert said == pytest.approx(1 / (1 + np.exp(-true)), rel=0.06)
 

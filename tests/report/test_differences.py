@@ -40,7 +40,7 @@ def test_pages_of_one_system_or_without_units_have_none():
 def test_before_is_compared_with_after():
     before, after = Results((system("A", 1.0),)), Results((system("A", 2.0),))
     found = comparison_of(after, before)
-    assert [pair.names for pair in found.pairs] == [("A, before calibration", "A, calibrated")]
+    assert [pair.names for pair in found.pairs] == [("A (before calibration)", "A (calibrated)")]
 
 
 def test_of_many_systems_each_is_compared_with_the_first():

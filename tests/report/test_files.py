@@ -137,7 +137,7 @@ def test_worst_trials_of_cosines_have_no_costs_and_tables_before_a_model_are_nam
     headings = [
         re.findall(r'data-words="([^"]+)"', one) for one in re.findall(r"<thead>.*?</thead>", section, re.DOTALL)
     ]
-    assert titles == ["cos, before calibration", "cos"]
+    assert titles == ["cos (before calibration)", "cos"]
     assert headings == [["trial", "class", "score"], ["trial", "class", "llr", "cost"]]
     widths = [one.count("<td") for one in re.findall(r"<tr data-of.*?</tr>", section, re.DOTALL)]
     assert widths == [3] * 40 + [4] * 40

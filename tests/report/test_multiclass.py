@@ -113,13 +113,13 @@ def test_before_and_after_and_training_stand_side_by_side():
     model = MulticlassCalibrator().fit(loglik, label, classes=CLASSES)
     before = ClassResults((evaluated(),))
     after = ClassResults(
-        (deciban.evaluation.evaluate_classes(model.transform(loglik), label, classes=CLASSES, name="sys, calibrated"),)
+        (deciban.evaluation.evaluate_classes(model.transform(loglik), label, classes=CLASSES, name="sys (calibrated)"),)
     )
     page = render_classes(after, before=before, train=after, train_before=before, model=model)
     assert "<h3>Training</h3>" in page
     assert rows(page)["offset of eel"] == [f"{model.offset_[2]:.3f}".replace("-", "\u2212")]
     assert (
-        rows(page, f"{LOSSES}, Test")["sys, calibrated"][0] == "0.000"
+        rows(page, f"{LOSSES}, Test")["sys (calibrated)"][0] == "0.000"
     )  # nothing is left to calibrate on the same segments
     assert page.count("<img ") == 1  # the offsets of the model
 

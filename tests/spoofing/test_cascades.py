@@ -198,7 +198,7 @@ def test_the_fusion_and_the_cascade_are_cross_validated_by_speaker_with_interval
             accepted[own] = best.accepts(scores[own])
     assert held_out.all()
     crossed, dev = found["cross_validated"], found["dev"]
-    assert [one["name"] for one in crossed["systems"]] == ["fusion, cross-validated"]
+    assert [one["name"] for one in crossed["systems"]] == ["fusion (cross-validated)"]
     three = [accepted[kinds == k] for k in range(3)]
     assert crossed["cascade"]["act_a_dcf"] == pytest.approx(spoofing.act_a_dcf(*three, threshold=0.5, **costs))
     assert crossed["cascade"]["min_a_dcf"] is None

@@ -55,7 +55,7 @@ def test_files_and_evaluations_say_the_same():
 def test_before_is_compared_with_after():
     model = deciban.train_files(["a.txt"], "key.txt", AffineCalibrator()).model
     found = deciban.compare_files(["a.txt"], "key.txt", model=model)
-    assert [pair.names for pair in found.pairs] == [("a", "a, calibrated")]
+    assert [pair.names for pair in found.pairs] == [("a", "a (calibrated)")]
     assert found.difference("min_cllr").estimate == 0.0
     assert found.difference("cllr").estimate > 0.0
     fusion = deciban.train_files(["a.txt", "b.txt"], "key.txt").model

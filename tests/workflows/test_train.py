@@ -34,7 +34,7 @@ def test_the_model_is_that_of_the_same_trials_in_memory(files):
     assert done.before.cllr == pytest.approx(cllr(score[truth], score[~truth]), rel=1e-9)
     assert done.after.cllr == pytest.approx(cllr(llr[truth], llr[~truth]), rel=1e-9)
     assert done.cross_validated is None
-    assert [(row.name, row.role) for row in done.rows] == [("dev", "before"), ("dev, calibrated", "calibration")]
+    assert [(row.name, row.role) for row in done.rows] == [("dev", "before"), ("dev (calibrated)", "calibration")]
 
 
 def test_the_summary_of_a_chain_has_the_numbers_of_every_step(files):

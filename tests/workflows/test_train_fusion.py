@@ -73,10 +73,10 @@ def test_cross_validated_by_group(by, parts, folder):
     expected = cross_validated(LinearFusion(), SCORES[:, :2], TRUTH, groups=groups, n_folds=parts)
     np.testing.assert_allclose(done.cross_validated_scores.score, expected, rtol=1e-6)
     crossed = done.dev.systems[-1]
-    assert crossed.name == "fusion, cross-validated"
+    assert crossed.name == "fusion (cross-validated)"
     assert crossed.cllr == pytest.approx(cllr(expected), rel=1e-6)
     assert any("a model that was not trained on" in fact for fact in done.message_lines)
-    assert done.summary[-1].endswith("expect those of 'fusion, cross-validated'.")
+    assert done.summary[-1].endswith("expect those of 'fusion (cross-validated)'.")
 
 
 def test_quality_is_for_the_trials_that_have_some(folder):
@@ -90,7 +90,7 @@ def test_quality_is_for_the_trials_that_have_some(folder):
     assert "note  30 of 400 trials without quality measures are fused by scores alone" in done.message_lines
     assert [row.name for row in done.dev.systems[-2:]] == [
         "fusion with quality",
-        "fusion with quality, cross-validated",
+        "fusion with quality (cross-validated)",
     ]
     names = ["a", "b", "offset"]
     assert [row.name for row in done.model.parameter_rows()] == [

@@ -121,7 +121,7 @@ def test_cross_validation_is_that_of_memory(with_speakers, by, monkeypatch):
     whole = train_files([first, second], key, LinearFusion(), **asked)
     monkeypatch.setattr(opening, "memory_of", lambda *_: 1 << 60)
     found = train_files([first, second], key, LinearFusion(), **asked)
-    assert found.rows[-1].name == "fusion, cross-validated"
+    assert found.rows[-1].name == "fusion (cross-validated)"
     assert found.cross_validated.cllr == pytest.approx(whole.cross_validated.cllr, rel=1e-8)
     assert found.cross_validated.eer == pytest.approx(whole.cross_validated.eer, rel=1e-8)
     folds = [[line for line in one.message_lines if line.startswith("folds")] for one in (found, whole)]
@@ -179,7 +179,7 @@ def test_commands_cross_validate_and_select_in_partitions(with_speakers, tmp_pat
     code, out, messages = run("fuse", *given)
     assert code == 0, messages
     assert b"Selection by cross-validated Cllr in bits, on 700 trials; held out: speaker, 3 folds" in out
-    assert b"fusion, cross-validated" in out
+    assert b"fusion (cross-validated)" in out
     code, _, messages = run("fuse", *given, "--llrs", tmp_path / "llrs/")
     assert code == 2
     assert "cross-validated llrs need scores that fit in memory" in messages

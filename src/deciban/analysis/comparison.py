@@ -122,8 +122,8 @@ class Pair:
             items += [f"{name} is significantly better in {', '.join(words)}"] if words else []
         if self.same_ranks:
             same = ", ".join(one.words for one in self.metrics if metric_of(one.metric).is_of_ranks)
-            items.append(f"both rank the trials in the same order, so that they have the same {same}")
-        return [*(items or ["no metric in which one is significantly better"]), *where_in_words(self.curves)]
+            items.append(f"both systems rank the trials in the same order, so they have the same {same}")
+        return [*(items or ["no significant difference in these metrics"]), *where_in_words(self.curves)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types."""
@@ -203,7 +203,7 @@ class Comparison(one_system.PlottedResult):
             else pair
             for pair in self.pairs
         )
-        words = f"{', '.join(sorted(raw))}: actual costs, Cllr and calibration loss are left out (not llrs)."
+        words = f"{', '.join(sorted(raw))}: not llrs, so actual costs, Cllr and calibration loss are not compared."
         return replace(self, pairs=pairs, notes=(*self.notes, words) if raw else self.notes)
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
@@ -517,9 +517,10 @@ def _notes(systems: Sequence[Any], pairs: Sequence[Pair], level: float) -> list[
 def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: float) -> Iterator[str]:
     """Yield notes on differences with intervals that are wider than needed in simulations (``docs/coverage.md``)."""
     compared = {metric_of(x.metric).name for pair in pairs for x in pair.metrics if x.interval.low < x.interval.high}
-    near = [one.name for one in systems if one.uncertainty.loss_may_be_zero(level)]
-    if "calibration_loss" in compared and len(near) > 1:
-        yield f"Calibration losses of {some_of(near)} are nearly 0: the interval of their difference may be too wide."
+    near = {one.name for one in systems if one.uncertainty.loss_may_be_zero(level)}
+    both = list(dict.fromkeys(name for pair in pairs if near.issuperset(pair.names) for name in pair.names))
+    if "calibration_loss" in compared and both:
+        yield f"Calibration losses of {some_of(both)} are nearly 0: the interval of their difference may be too wide."
     if "min_c_avg" in compared:
         errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
         few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]
@@ -538,7 +539,7 @@ def caption_of(comparison: Comparison) -> str:
     if comparison.flips is not None:
         words.append(comparison.flips.words)
     if len(comparison.pairs) > 1:
-        words.append("p by Holm's correction for all pairs of a metric")
+        words.append("p corrected by Holm's method for all pairs of a metric")
     return "; ".join(words)
 
 

@@ -22,7 +22,7 @@ from deciban.analysis.compared import (
     without_rounding,
 )
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
-from deciban.errors import InputError, counted, shortened
+from deciban.errors import InputError, counted, listed, shortened
 from deciban.evaluation.breakdowns import ByConditions, ConditionDifference
 from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.one_system import OneSystem, bounds_in_words
@@ -271,9 +271,9 @@ def _left_out(part: ByConditions) -> list[str]:
     free = list(dict.fromkeys(name for at in (("min_dcf", 0), "mean_min_dcf") for name in _without_errors(sure, at)))
     if free:
         why = "a class has no error at the best threshold"
-        lines.append(f"no differences of minDCF, because {why}: {shortened('; '.join(free))}")
+        lines.append(f"differences of minDCF are not computed, because {why}: {shortened('; '.join(free))}")
     if endless:
-        lines.append(f"no differences of Cllr, which is infinite in {shortened('; '.join(endless))}")
+        lines.append(f"differences of Cllr are not computed, because it is infinite in {shortened('; '.join(endless))}")
     return lines
 
 
@@ -313,7 +313,7 @@ class PriorRange:
     def priors(self) -> str:
         """The range as text."""
         low, high = prior_name(self.low), prior_name(self.high)
-        return f"around {low}" if low == high else f"from {low} to {high}"
+        return f"near {low}" if low == high else f"from {low} to {high}"
 
     def __str__(self) -> str:
         """Return the range as a sentence."""
@@ -523,9 +523,9 @@ def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
         messages = list[str]()
         for name in dict.fromkeys(place.better for place in one.better):
             places = sorted((p for p in one.better if p.better == name), key=lambda p: (p.low - p.high, p.low))
-            items = ", ".join(place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low))
+            ranges = [place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low)]
             more = len(places) - _SHOWN
-            items += f" and in {counted(more, 'smaller range')}" if more > 0 else ""
+            items = listed([*ranges, f"in {counted(more, 'smaller range')}"] if more > 0 else ranges)
             priors = "target priors" if one.curve == "c_avg" else "priors"
             messages.append(f"{name} is significantly better at {priors} {items}")
         words = "; ".join(messages) or "no significant difference at any prior"

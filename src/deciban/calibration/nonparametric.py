@@ -361,7 +361,7 @@ class BoundCalibrator(Calibrator):
         low = -np.inf if self.low is None else _validate.in_range(self.low, "low", -_LARGEST, _LARGEST, words)
         high = np.inf if self.high is None else _validate.in_range(self.high, "high", -_LARGEST, _LARGEST, words)
         if self.low is None and self.high is None:
-            raise InputError("low, high: both are None. Pass at least one bound.")
+            raise InputError("low, high: both are missing. Give at least one.")
         if low > high:
             raise InputError(f"low, high: the lower bound {low:g} is above the upper one, {high:g}.")
         return low, high

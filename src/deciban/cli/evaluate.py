@@ -110,7 +110,7 @@ def eval_command(
     """Evaluate score files, one for each system.
 
     Prints EER, minDCF, actual DCF, Cllr, min Cllr, calibration loss and AUC with confidence intervals. Multiclass
-    score files have a column of natural-log likelihoods for each class: for them, it prints Cllr, C_avg, error rates
+    score files have a column of natural-log likelihoods for each class; their metrics are Cllr, C_avg, error rates
     and metrics of each class.
 
     \b

@@ -411,7 +411,7 @@ def demo_command(folder: Path, *, field: str | None, force: bool, quiet: bool, s
         return
     tables.print_results(results, tables.console(shown.table_style))
     files = " ".join(map(display_name, systems))
-    click.echo(f"\nwrote {display_name(page)}: open it in a browser. The same command works with your own files:")
+    click.echo(f"\nwrote {display_name(page)}: open it in a browser. Put your own files into this command:")
     click.echo(f"  deciban report {files} --key {display_name(key)} -o {display_name(page)}")
 
 

@@ -207,7 +207,9 @@ def _as_typed(message: str) -> str:
 
     words = sys.argv[2:]
     path, named = options_in_file(words)
-    text = in_options(message, [*words, *named])
+    command = _deciban.get_command(click.Context(_deciban), sys.argv[1]) if len(sys.argv) > 1 else None
+    offered = [name for one in command.params if isinstance(one, click.Option) for name in one.opts] if command else []
+    text = in_options(message, [*words, *named], offered)
     if (name := text.partition(": ")[0]) in named and name not in words:
         text = f"{text.rstrip('.')} ({path}: {name.lstrip('-')})."
     return _with_commands(text, sys.argv[1:])

@@ -542,14 +542,16 @@ def print_messages(messages: Iterable[object], *, quiet: bool = False) -> None:
             click.echo(one_line(str(message)), err=True)
 
 
-def in_options(text: str, words: Sequence[str]) -> str:
-    """Replace the arguments at the start of a message by their options if the user typed them.
+def in_options(text: str, words: Sequence[str], offered: Iterable[str] = ()) -> str:
+    """Replace the arguments at the start of a message by their options if the user typed them, or could have.
 
     Parameters
     ----------
     text : str
     words : sequence of str
         Typed words.
+    offered : iterable of str
+        Options of the command.
 
     Examples
     --------
@@ -561,5 +563,5 @@ def in_options(text: str, words: Sequence[str]) -> str:
     names, colon, rest = text.partition(": ")
     meant = list(map(option, names.split(", ")))
     typed = {word.partition("=")[0] for word in words}
-    is_typed = set(meant) <= typed and typed.isdisjoint(_SHARING_ARGUMENT.get(names, ()))
-    return f"{', '.join(meant)}: {rest}" if colon and is_typed else text
+    is_meant = set(meant) <= typed.union(offered) and typed.isdisjoint(_SHARING_ARGUMENT.get(names, ()))
+    return f"{', '.join(meant)}: {rest}" if colon and is_meant else text

@@ -254,9 +254,9 @@ def apply_command(
 ) -> None:
     """Apply a trained model: replace scores by calibrated log-likelihood ratios.
 
-    Two classes: only the scores change; other columns and the format stay the same. With --interval, or multiclass, a
-    table is written anew with the columns trial, label or class, scores, others. A calibration accepts several files
-    and writes them to a folder. A fusion needs the files of all its systems, with the same names or in the same order
+    Two classes: only the scores change; other columns and the format stay the same. With --interval, and
+    for multiclass scores, a new table is written: trial, label or class, scores, then the other columns. A
+    calibration accepts several files; OUT is then a folder. A fusion needs the files of all its systems, with the same names or in the same order
     as in training; OUT has the format and the trials of the first file. A fusion trained with --missing subset fuses
     every trial that at least one system scored. A multiclass model writes log-likelihoods.
 
@@ -342,8 +342,8 @@ def fuse_command(
     """Train a fusion of several systems: a weighted sum of their SCORES that is a calibrated log-likelihood ratio.
 
     Prints the metrics of each system and of the fusion; for three systems or more, also the metrics of each
-    fusion without one of them. --missing subset trains a fusion for every set of systems that scored a trial; subset=N
-    also trains every fusion that lacks up to N systems. --llrs then contains every trial that at least one system
+    fusion without one of them. --missing subset trains a fusion for each combination of systems that occurs in the
+    data; subset=N also for each combination without up to N systems. --llrs then contains every trial that at least one system
     scored.
 
     A multiclass fusion has one weight for each system and an offset for each class, is trained at --prior, and writes

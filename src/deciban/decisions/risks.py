@@ -124,7 +124,7 @@ class DecisionTally(Additive):
         result.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             result.append(
-                "this is more than without scores: the trials have another prior, or the scores are not calibrated"
+                "this is more than without scores: these trials have another prior, or the scores are not calibrated"
                 + ("" if has_key else " (a key shows actual costs)")
             )
         worth = self.worth
@@ -132,7 +132,7 @@ class DecisionTally(Additive):
         result += [f"{name} is never the best action here" for name in unused]
         if len(actions) > 2:
             saved = [f"{name} {one:.6g}" for name, one in zip(actions, worth.tolist(), strict=True)]
-            result.append(f"increase of the mean cost if an action did not exist: {', '.join(saved)}")
+            result.append(f"without an action, the mean cost would be higher by: {', '.join(saved)}")
         return result
 
 

@@ -203,10 +203,10 @@ class ByConditions:
         Examples
         --------
         >>> ByConditions("attack+bonafide", ("attack",), ()).heading, ByConditions("sex", ("sex",), ()).heading
-        ('attack (each row with all trials marked “bonafide”)', 'sex')
+        ('attack (each row also contains all trials marked “bonafide”)', 'sex')
         """
         column, _, value = self.title.partition("+")
-        return f"{column} (each row with all trials marked “{value}”)" if value else column
+        return f"{column} (each row also contains all trials marked “{value}”)" if value else column
 
     def _way_out(self, lacking: Sequence[Condition]) -> str:
         """Return advice for a partition without metrics in any condition."""

@@ -454,8 +454,8 @@ class SubsetFusion(Fusion):
             key, systems = name_of(subset), " + ".join(names[k] for k in subset)
             status = "" if one.training_ is None else one.training_.results["status"]
             lines.append(
-                f"{systems}: {results[f'n_exactly_{key}']:,} trials have exactly these scores, trained on "
-                f"{results[f'n_trained_{key}']:,} trials with at least these; {status}"
+                f"{systems}: for {results[f'n_exactly_{key}']:,} trials with exactly these scores, trained on "
+                f"{results[f'n_trained_{key}']:,} trials with at least these scores; {status}"
             )
         return [*lines, *self.uncertainty_lines()]
 

@@ -260,7 +260,7 @@ class ScoreModel(Model):
 
     def row_name(self, systems: Sequence[str]) -> str:
         """Return the name of the mapped scores in tables; the name of a fusion does not depend on the systems."""
-        return self.table_name if self.is_fusion else f"{systems[0]}, {self.effect}"
+        return self.table_name if self.is_fusion else f"{systems[0]} ({self.effect})"
 
     def parameter_rows(self) -> tuple[ParameterRow, ...]:
         """Return the parameters as rows of a table; empty if one line is enough."""

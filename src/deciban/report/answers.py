@@ -261,8 +261,10 @@ def _favoured(one: ClassEvaluation) -> str:
     result = one.calibration
     if not (result.loss > 0.0 and result.scale > 0.0) or result.offset_loss < 0.1 * result.loss:
         return ""
-    shift = -float(result.offset[least := int(np.argmin(result.offset))]) / result.scale
-    return f"favour class {one.classes[least]!r}, by {number(shift, 1)} nats" if shift >= 0.1 else ""
+    least = int(np.argmin(result.offset))
+    shift = float(np.delete(result.offset, least).mean() - result.offset[least]) / result.scale
+    others = repr(one.classes[1 - least]) if one.n_classes == 2 else "the others"
+    return f"favour class {one.classes[least]!r} over {others}, by {number(shift, 1)} nats" if shift >= 0.1 else ""
 
 
 def _confused(one: ClassEvaluation) -> tuple[str, ...]:
@@ -460,7 +462,7 @@ def _off_scale(scale: float) -> str:
     """Return how many times scores are too extreme or too weak; empty if the best scale is nearly 1."""
     factor = max(scale, 1.0 / scale)
     words = f"{factor:.0f} times" if factor >= 99.5 else f"{factor:.2g} times"
-    return "" if _SURE <= scale <= _CAUTIOUS else f"{words} too {'extreme' if scale < 1.0 else 'close to 0'}"
+    return "" if _SURE <= scale <= _CAUTIOUS else f"{words} too {'extreme' if scale < 1.0 else 'weak'}"
 
 
 def fails(facts: SystemFacts) -> Answer:
@@ -585,7 +587,7 @@ def _calibration_in_words(one: Evaluation | ClassEvaluation, facts: SystemFacts,
         facts = facts_of(one)
     mood = calibrated(facts).mood
     if mood in ("good", "unknown"):
-        fine = "shows no calibration problem" if facts.scarce else "is well calibrated"
+        fine = "shows no calibration problem, on few trials" if facts.scarce else "is well calibrated"
         return f"and {fine}" if mood == "good" else "and its calibration is not known"
     has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
     words = _fault(facts, scores)

@@ -383,7 +383,7 @@ def comparison_of(results: Results[Any], before: Results[Any] | None) -> Compari
     systems = results.systems
     if before is not None and len(before.systems) == len(systems) == 1:
         systems = (before.systems[0], systems[0])
-        named = [f"{one.name}{end}" for one, end in zip(systems, (BEFORE, ", calibrated"), strict=True)]
+        named = [f"{one.name}{end}" for one, end in zip(systems, (BEFORE, " (calibrated)"), strict=True)]
     else:
         named = names_apart([one.name for one in systems], ())
     if len(systems) < 2 or not all(one.uncertainty is not None and one.uncertainty.influences for one in systems):

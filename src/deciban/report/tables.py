@@ -336,14 +336,14 @@ def before_and_after(results: Results, before: Results | None) -> tuple[Evaluati
     return (*same, *named_calibrated(results, before).systems)
 
 
-BEFORE = ", before calibration"
+BEFORE = " (before calibration)"
 """End of the name of a system whose calibrated scores are shown, too."""
 
 
 def named_calibrated(results: Results[Any], before: Results[Any] | None) -> Results[Any]:
     """Return results whose names show which systems a model calibrated: those that have the same name before."""
     old = {one.name for one in before.systems} if before is not None else set()
-    named = (replace(one, name=f"{one.name}, calibrated") if one.name in old else one for one in results.systems)
+    named = (replace(one, name=f"{one.name} (calibrated)") if one.name in old else one for one in results.systems)
     return replace(results, systems=tuple(named))
 
 

@@ -199,7 +199,7 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
     """
     compared = ("single", "left out", "leave-one-out", "without quality")
     silent = {row.name for row in rows if row.role in compared}
-    shown = {row.name: f"{row.name}, calibrated" if row.role == "single" else row.name for row in rows}
+    shown = {row.name: f"{row.name} (calibrated)" if row.role == "single" else row.name for row in rows}
     systems = tuple(
         replace(one, name=shown.get(one.name, one.name), notes=() if one.name in silent else _without_advice(one.notes))
         for one in results.systems

@@ -160,14 +160,14 @@ def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str
     if bad.all():
         return [Note("At every prior, decisions cost more than ignoring the scores.", "calibration")]
     costs = [(point, f"{point.act_dcf:.4g}") for point in points if point.act_dcf > WORSE_THAN_NONE]
-    items = [f"{point} (normalized cost {'just above 1' if cost == '1' else cost})" for point, cost in costs]
+    items = [f"{point}: normalized cost {'just above 1' if cost == '1' else cost}" for point, cost in costs]
     intervals = _intervals(curves.prior_log_odds, bad)
     if not items and not intervals:
         return []
-    places = [", ".join(_first(items, "points"))] if items else []
-    ranges = listed(_first(intervals, "ranges")) if intervals else ""
-    places += [ranges if ranges.startswith(_NEARLY) else f"priors {ranges}"] if ranges else []
-    return [Note(f"At {' and at '.join(places)}, decisions cost more than ignoring the scores.", "calibration")]
+    ranges = listed(_first(intervals, "ranges")) if intervals else "some operating points"
+    where = f"priors {ranges}" if intervals and not ranges.startswith(_NEARLY) else ranges
+    where += f" ({'; '.join(_first(items, 'points'))})" if items else ""
+    return [Note(f"At {where}, decisions cost more than ignoring the scores.", "calibration")]
 
 
 _NEARLY = "nearly every prior"

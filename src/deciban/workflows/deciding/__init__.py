@@ -327,7 +327,9 @@ class _Deciding:
             work = replace(self, is_checked=self.is_checked or bool(keyed.counts.sum(axis=0).min() >= _ENOUGH))
         say("deciding")
         tally, messages = work.written(path, out)
-        return DecidedFiles(self.table, self.application, tally, keyed, (*messages, *joined))
+        return DecidedFiles(
+            self.table, self.application, tally, keyed, (*messages, *(one for one in joined if one not in messages))
+        )
 
     def written(self, path: PathLike, out: PathLike | None) -> tuple[DecisionTally, list[Message]]:
         """Decide all trials of a file, and write the decisions."""
@@ -404,10 +406,9 @@ class _Deciding:
         if not classes:
             return np.asarray(scores)
         if set(classes) != set(self.table.classes):
-            odd = sorted(set(classes) ^ set(self.table.classes))
             raise InputError(
-                f"{self.table.name}: classes {', '.join(self.table.classes)}, but the scores have "
-                f"{', '.join(classes)}; {odd[0]!r} is in only one of them. The classes must be the same."
+                f"{self.table.name}: has the classes {', '.join(self.table.classes)}, and the scores have "
+                f"{', '.join(classes)}. Use the same names."
             )
         return np.asarray(scores[:, [classes.index(name) for name in self.table.classes]])
 

@@ -251,8 +251,8 @@ _DECIDED = {
         "calibrate them first (deciban calibrate)"
     ),
     "cosines": (
-        f"all are in [-1, 1], like cosine scores. If they are not log-likelihood ratios, {_NO_DECISIONS}: calibrate "
-        "them first (deciban calibrate)"
+        f"all scores are in [-1, 1], like cosine scores. If they are not log-likelihood ratios, {_NO_DECISIONS}: "
+        "calibrate them first (deciban calibrate)"
     ),
     "ratios": f"{{ratios}} Otherwise {_NO_DECISIONS}: calibrate them first (deciban calibrate)",
 }

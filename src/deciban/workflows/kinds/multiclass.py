@@ -29,7 +29,7 @@ from deciban.evaluation.metrics import METRICS, keys_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.uncertainty import MetricKey, Resampling
 from deciban.io import units as unit_conversion
-from deciban.io.columns.headers import plain_word, words_of_columns
+from deciban.io.columns.headers import USUAL_WORDS, plain_word, words_of_columns
 from deciban.io.formats import Contents
 from deciban.io.reader import Input
 from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
@@ -339,8 +339,12 @@ class Multiclass(base.Kind[ClassScores, ClassKey, AlignedClasses]):
         messages = super().key_messages(key, reading)
         if len(key.classes) != 2:
             return messages
-        way = option(kind="two-class", labels=dict(zip(("target", "nontarget"), key.classes, strict=True)))
-        return [*messages, Message("note", "", f"2 classes, evaluated as multiclass; for EER and DCF add {way}")]
+        meanings = list(map(USUAL_WORDS.within(key.classes).meaning, key.classes))
+        target, other = key.classes if meanings[1] is not True else key.classes[::-1]
+        is_known = {*meanings} == {True, False}
+        way = option(kind="two-class", **({} if is_known else {"labels": {"target": target, "nontarget": other}}))
+        words = f"2 classes, evaluated as multiclass; for EER and DCF of the target class {target!r} add {way}"
+        return [*messages, Message("note", "", words)]
 
     def counts(self, contents: Contents, key: ClassKey) -> str:
         """Return the number of segments of each class, as text."""

@@ -220,10 +220,8 @@ class HoldOut:
 
     def message(self, sides: tuple[str, ...], done: str) -> Message:
         """Return the message about cross-validation; ``done`` is "calibrated" or "fused"."""
-        own = (
-            f"its {' or '.join(self.groups or sides)}{'' if self.groups else ' name'}" if self.groups or sides else "it"
-        )
-        words = f"each trial was {done} by a model that was not trained on {own}"
+        same = f"trials with its {' or '.join(self.groups or sides)}{'' if self.groups else ' name'}"
+        words = f"each trial was {done} by a model that was trained without {same if self.groups or sides else 'it'}"
         return Message("folds", "", f"cross-validated in {self.parts} folds: {words}")
 
 

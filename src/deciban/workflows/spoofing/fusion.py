@@ -175,7 +175,7 @@ def fuse_spoofing_files(
         say("cross-validating")
         crossed = _cross_validated(trials, untrained, held)
         notes.append(held.message(sides_of(trials.source), "fused"))
-    crossing = None if crossed is None else compare(trials, crossed, None, suffix=", cross-validated")
+    crossing = None if crossed is None else compare(trials, crossed, None, suffix=" (cross-validated)")
     llrs = None if crossed is None or items is None else Scores(items, crossed[:, 0])
     if test_scores:
         tests = _pair_of(LabelledTrials.read(paths_of(test_scores, also=(test_key,)), test_key, chosen, say))

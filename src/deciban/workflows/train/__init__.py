@@ -464,7 +464,7 @@ def _crossed_row(
 ) -> FusionRow:
     """Return the row of cross-validated scores."""
     of = model.table_name if model.is_fusion else dev.source.systems[0]
-    (name,) = names_apart([f"{of}, cross-validated"], taken)
+    (name,) = names_apart([f"{of} (cross-validated)"], taken)
     own = Compared(model_files.PartlyScoredTrials(replace(crossing, systems=(name,))), dev.options, dev.units)
     return FusionRow(name=name, role="cross-validated", dev=own.evaluated([0], progress).systems[0])
 
