@@ -65,7 +65,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
         "key   dev.key   kaldi 'enroll test label'   50 target · 200 non-target",
         "join  250 matched · 0 missing · 0 extra · 0 duplicate · no score tied across classes",
         f"units  {7 + 250 - 50} speakers, found from target trials",  # models, segments, each target joins two
-        "note  200 of the 207 speakers are names in no target trial; each counts as one speaker",
+        "note  200 of the 207 speakers appear in no target trial; each of their names counts as one",
         "wrote  model.json",
     ]
     lines = out.splitlines()
@@ -151,8 +151,8 @@ def test_cross_validated_in_one_call(by, column, run):
     score, truth, group = score.astype(float), truth == "target", np.array([row[column] for row in table])
     if ":" not in by:
         assert (
-            "cross-validated in 5 folds: each trial was calibrated by a model that was trained without trials with its speaker"
-            in err
+            "cross-validated in 5 folds: each trial was calibrated by a model that was trained without trials with its "
+            "speaker" in err
         )
         whole = AffineCalibrator().fit(score, truth).transform(score)
         assert not np.isclose(llr, whole, atol=1e-9).any()

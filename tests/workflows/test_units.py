@@ -170,7 +170,7 @@ def test_a_unit_in_every_trial_of_a_class_is_told():
     write("key.csv", HEADER + "m1,x,target,a,a,mon,1\nm1,y,nontarget,a,b,mon,1\nm1,z,nontarget,a,c,tue,1\n")
     write("sys.csv", "enroll,test,score\nm1,x,1\nm1,y,0\nm1,z,0\n")
     _, (_, alone, note) = units()
-    assert alone.text == "2 of the 3 speakers are names in no target trial; each counts as one speaker"
+    assert alone.text == "2 of the 3 speakers appear in no target trial; each of their names counts as one"
     assert note.text.startswith("one speaker is in all targets and in all non-targets: intervals cannot include")
 
 

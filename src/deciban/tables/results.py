@@ -321,11 +321,13 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
     shown, left_out = _shown_classes(systems, None if all_of_them else _SHOWN_CLASSES)
     if len(systems) == 1:
         at = f"{first.points[0].p_target:g}"
-        words = f"{left_out}each class against all others: cost at target prior {at}; Cllr in bits; minima of each class by isotonic regression (PAV)"
+        words = f"cost at target prior {at}; Cllr in bits; minima by isotonic regression (PAV) of each class"
+        words = f"{left_out}each class against all others: {words}"
         out.print(replace(_of_one(first, shown), caption=words))
         say_all(out, _remarks(first))
     else:
-        words = f"{left_out}each class against all others: error rate; Cllr in bits, and its minimum by isotonic regression (PAV)"
+        words = "error rate; Cllr in bits, and its minimum by isotonic regression (PAV)"
+        words = f"{left_out}each class against all others: {words}"
         apart = isinstance(out, TableConsole) and out.writer is not None  # for programs
         out.print(replace(_of_many(systems, shown, apart=apart), caption=words))
 

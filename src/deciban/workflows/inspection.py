@@ -244,7 +244,8 @@ def _score_remarks(score: ScoreArray, different: int) -> list[str]:
         decimals = _decimals(score)
         places = "" if decimals is None else f" to {decimals} decimals"
         remarks.append(
-            f"Many scores occur more than once, probably from rounding{places}. Ties are never split, but metrics get coarser."
+            f"Many scores occur more than once, probably from rounding{places}. Ties are never split, but metrics get "
+            "coarser."
         )
     if _like_labels(score, different):
         remarks.append(f"All scores are whole numbers, with {different} distinct values. Are they labels?")
