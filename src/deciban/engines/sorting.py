@@ -38,7 +38,7 @@ from deciban.evaluation.uncertainty import Resampling
 from deciban.memory import Cost, bytes_held, give_back, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
-from deciban.trials.joining.join import require_two_classes
+from deciban.trials.joining.matching import require_two_classes
 from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialFields, TrialSource, in_threads
 from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray, added
 

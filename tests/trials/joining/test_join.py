@@ -8,8 +8,8 @@ import pytest
 
 from deciban import InputError, Key, KeyMismatchError, Scores, align, evaluate_files, metrics, read_key, read_scores
 from deciban.trials import Index, JoinReport, Origin, Trials, align_systems
-from deciban.trials.joining.join import align_incomplete, concatenate, refuse_conflicts
-from deciban.trials.joining.matching import copies_in
+from deciban.trials.joining.join import concatenate, refuse_conflicts
+from deciban.trials.joining.matching import align_incomplete, copies_in
 
 KEY = Key.of({"enroll": ["ann", "ann", "bob", "bob"], "test": ["x", "y", "x", "y"]}, [True, False, False, True])
 

@@ -1,4 +1,4 @@
-"""Joins of tables by the names of trials; trials that do not match are counted, named or refused."""
+"""Unions of tables: concatenation, parts of one table, and systems as a matrix; labels that contradict a key."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy, with_gaps
 from deciban.errors import InputError, KeyMismatchError, counted, option
 from deciban.trials.classes import ClassKey, ClassScores
-from deciban.trials.joining import IdsLike, Lookup, Renaming
+from deciban.trials.joining import Lookup, Renaming
 from deciban.trials.joining.matching import (
     Duplicates,
     JoinReport,
-    Match,
     Missing,
     RefusedTrials,
+    align,
+    align_systems,
     check_duplicates,
     conflict_of,
     copies_in,
     copies_of,
-    match,
-    picked,
     require_comparable,
     require_same_sides,
     such_trials,
@@ -35,214 +34,6 @@ from deciban.trials.lists import ConcatenatedRows, Origin, Trials
 from deciban.trials.names import IdMap, encode
 from deciban.trials.tables import Index, Key, Scores, SegmentQuality, TrialTable
 from deciban.types import BoolArray, IntArray, ScoreArray
-
-__all__ = ["Aligned", "JoinReport", "align", "align_incomplete", "align_systems", "refuse_conflicts"]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Aligned:
-    """The scores of one system in the order of a key or an index.
-
-    Attributes
-    ----------
-    scores : Scores
-        On the trials of the key or index, without dropped trials.
-    is_target : (n_trials,) bool array or None
-        None if the scores were aligned to an index.
-    report : JoinReport
-    """
-
-    scores: Scores
-    is_target: BoolArray | None
-    report: JoinReport
-
-    def __repr__(self) -> str:
-        truth = self.is_target
-        n_tar = 0 if truth is None else int(np.count_nonzero(truth))
-        counts = "" if truth is None else f"; {n_tar:,} target, {len(truth) - n_tar:,} non-target"
-        return f"Aligned({self.name!r}: {self.trials.in_words}{counts})"
-
-    @property
-    def name(self) -> str:
-        """Name of the system in tables and legends."""
-        return self.scores.name
-
-    @property
-    def trials(self) -> Trials:
-        """The matched trials, in the order of the key or index."""
-        return self.scores.trials
-
-    @property
-    def score(self) -> ScoreArray:
-        """Scores in the order of the key or index; common logarithms are converted to natural ones."""
-        return self.scores.nats
-
-    @property
-    def tar(self) -> ScoreArray:
-        """Scores of the target trials."""
-        return self.score[self._truth]
-
-    @property
-    def non(self) -> ScoreArray:
-        """Scores of the non-target trials."""
-        return self.score[~self._truth]
-
-    @property
-    def _truth(self) -> BoolArray:
-        if self.is_target is None:
-            raise InputError(f"{self.trials.origin.name} contains trials without labels. Use a key.")
-        return self.is_target
-
-
-def align(
-    scores: Scores,
-    key: Key | Index,
-    missing: Missing = "error",
-    *,
-    duplicates: Duplicates = "error",
-    by_order: bool = False,
-    ids: IdsLike | None = None,
-) -> Aligned:
-    """Return the scores of the trials of a key or an index.
-
-    Parameters
-    ----------
-    scores : Scores
-    key : Key or Index
-    missing : {"error", "drop"} or float
-        Treatment of key trials without a score: raise, drop them, or use this score (a common logarithm if the scores
-        are common logarithms). "drop" raises if no trial has a score.
-    duplicates : {"error", "keep-one"}
-        Treatment of trials that occur twice with the same content. Different content is always an error.
-    by_order : bool
-        If True, match scores and trials by position and ignore their names and repetitions.
-    ids : str, sequence of str, or IdMap, optional
-        Rules to match names, if scores and key spell them differently: ``"strip-ending"`` (without ``.wav`` and
-        similar), ``"basename"`` (without folders), ``"separators"`` (``/``, ``\\``, ``_``, ``|``, ``~`` and ``-`` are
-        equal), several of these, which are applied in order, or a map from names of the scores to names of the key.
-        Trials keep the names of the key. Different names must stay different.
-
-    Returns
-    -------
-    Aligned
-        ``tar`` and ``non`` are the two arrays for metrics; ``report`` counts matched, missing, extra and duplicate
-        trials.
-
-    Raises
-    ------
-    KeyMismatchError
-        If trials are missing, duplicate or conflicting, a class has no trial left, or two names would become equal.
-    InputError
-        If ``missing``, ``duplicates`` or ``ids`` has an invalid value.
-
-    Examples
-    --------
-    >>> key = Key.of({"trial": ["a", "b", "c"]}, [True, False, False])
-    >>> aligned = align(Scores.of({"trial": ["c", "a", "d"]}, [1.0, 2.0, 3.0]), key, missing="drop")
-    >>> aligned.tar, aligned.non, aligned.report
-    (array([2.]), array([1.]), JoinReport(matched=2, missing=1, extra=1, duplicate=0))
-    >>> named = Scores.of({"trial": ["x/c.wav", "x/a.wav", "x/b.wav"]}, [1.0, 2.0, 3.0])
-    >>> align(named, key, ids="basename,strip-ending").tar
-    array([2.])
-    """
-    for name, argument, request in (("scores", scores, (Scores,)), ("key", key, (Key, Index))):
-        if not isinstance(argument, request):
-            words = " or ".join(one.__name__ for one in request)
-            raise InputError(
-                f"{name}: got {type(argument).__name__}, expected {words}. deciban.read_{name} reads it from files, "
-                f"and deciban.trials.{name}_from converts data frames."
-            )
-    return align_systems([scores], key, missing, duplicates=duplicates, by_order=by_order, ids=ids)[0]
-
-
-def align_systems(
-    systems: Sequence[Scores],
-    key: Key | Index,
-    missing: Missing = "error",
-    *,
-    duplicates: Duplicates = "error",
-    by_order: bool = False,
-    ids: IdsLike | None = None,
-) -> list[Aligned]:
-    """Return the scores of the trials of a key for several systems; trials dropped for one are dropped for all.
-
-    Parameters
-    ----------
-    systems : sequence of Scores
-    key : Key or Index
-    missing : {"error", "drop"} or float
-        As in `align`.
-    duplicates : {"error", "keep-one"}
-        As in `align`.
-    by_order : bool
-        As in `align`.
-    ids : optional
-        As in `align`.
-
-    Returns
-    -------
-    list of Aligned
-        One for each system, on the same trials and with the same report.
-
-    Raises
-    ------
-    KeyMismatchError, InputError
-        As in `align`.
-    """
-    result = match(systems, key, missing, duplicates, by_order=by_order, ids=Renaming.of(ids))
-    return _aligned(systems, key, result, missing)
-
-
-def align_incomplete(
-    systems: Sequence[Scores],
-    key: Key | Index,
-    *,
-    duplicates: Duplicates = "error",
-    by_order: bool = False,
-    ids: IdsLike | None = None,
-) -> list[Aligned]:
-    """Return the scores of the trials of a key for systems that did not score all of them.
-
-    Parameters
-    ----------
-    systems : sequence of Scores
-    key : Key or Index
-    duplicates : {"error", "keep-one"}
-        As in `align`.
-    by_order : bool
-        As in `align`.
-    ids : optional
-        As in `align`.
-
-    Returns
-    -------
-    list of Aligned
-        One for each system, all on the trials of the key, with NaN for missing scores. Metrics refuse NaN, so these
-        cannot be used as scores by mistake.
-
-    Raises
-    ------
-    KeyMismatchError, InputError
-        As in `align`, or if a system and the key share no trial.
-    """
-    result = match(systems, key, 0.0, duplicates, by_order=by_order, ids=Renaming.of(ids))
-    for scores, rows in zip(systems, result.rows, strict=True):
-        if rows is not None and not np.any(rows >= 0):
-            match([scores], key, "drop", duplicates, ids=Renaming.of(ids))  # raises the error for no matching trial
-    return _aligned(systems, key, result, np.nan)
-
-
-def _aligned(
-    systems: Sequence[Scores], key: Key | Index, result: Match[Key | Index], missing: Missing
-) -> list[Aligned]:
-    trials, is_target = result.key.trials, None
-    if isinstance(result.key, Key):
-        is_target = result.key.is_target
-        _require_both_classes(is_target, key, result.report if missing == "drop" else None)
-    return [
-        Aligned(replace(scores, trials=trials, score=picked(scores.score, rows, missing)), is_target, result.report)
-        for scores, rows in zip(systems, result.rows, strict=True)
-    ]
 
 
 def refuse_conflicts(labels: Key, key: Key, *, ids: Renaming | None = None) -> None:
@@ -278,43 +69,6 @@ def other_label(fault: RefusedTrials, key: str) -> KeyMismatchError:
         f"({counted(fault.n, 'such trial')}).{swapped} Correct one of them, or ignore the labels if they are a column "
         f"({option(columns=...)})."
     )
-
-
-def _require_both_classes(is_target: BoolArray, key: Key | Index, dropped: JoinReport | None) -> None:
-    n_tar = int(np.count_nonzero(is_target))
-    if n_tar in (0, len(is_target)):
-        lacking = "target" if n_tar == 0 else "non-target"
-        if dropped is not None and dropped.missing:
-            raise KeyMismatchError(
-                f"{key.trials.origin.name}: {dropped.missing:,} of {len(key):,} trials were dropped because they lack "
-                f"a score ({option(missing='drop')}), and the remaining {len(is_target):,} contain no {lacking}. "
-                "Leave out the system that lacks most scores, or find its scores."
-            )
-    require_two_classes((len(is_target) - n_tar, n_tar), key.trials.origin.name)
-
-
-def require_two_classes(n: Sequence[int], name: str, *, has_weights: bool = False) -> None:
-    """Raise if all trials are of one class.
-
-    Parameters
-    ----------
-    n : (n_non, n_tar)
-    name : str
-        Name of the trials for messages.
-    has_weights : bool
-        True if trials of weight 0 are not counted.
-
-    Raises
-    ------
-    KeyMismatchError
-    """
-    of_weight, weights = (" of weight above 0", " and the weights") if has_weights else ("", "")
-    for number, lacking in zip(reversed(n), ("target", "non-target"), strict=True):
-        if not number:
-            raise KeyMismatchError(
-                f"{name}: no {lacking} trial among {sum(n):,}{of_weight}. Evaluation needs at least one of each class; "
-                f"check the label words{weights}."
-            )
 
 
 _NONE = np.empty(0, np.int64)

@@ -46,8 +46,8 @@ from deciban.models.sources import naming_scores, transformed
 from deciban.trials import Index, Key, Trials
 from deciban.trials.classes import ScoreStatistics
 from deciban.trials.joining import Lookup
-from deciban.trials.joining.join import align_incomplete, append_trials, new_rows
-from deciban.trials.joining.matching import JoinReport, match, picked
+from deciban.trials.joining.join import append_trials, new_rows
+from deciban.trials.joining.matching import JoinReport, align_incomplete, match, picked
 from deciban.trials.lists import ROW
 from deciban.trials.sources import stacked
 from deciban.types import AnyArray, IntArray

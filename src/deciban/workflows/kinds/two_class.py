@@ -26,7 +26,8 @@ from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
 from deciban.metrics.scores import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
-from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
+from deciban.trials.joining.join import refuse_conflicts
+from deciban.trials.joining.matching import Aligned, align_incomplete, align_systems
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Engine, TrialSource
 from deciban.trials.units import notes_on_speakers, speakers_of
