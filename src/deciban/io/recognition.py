@@ -18,7 +18,7 @@ from deciban._files import PathLike, Readable, is_open_file, looked_ahead
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, option
 from deciban.io import formats
-from deciban.io.columns.headers import Columns, could_hold, fits_label, role_of
+from deciban.io.columns.headers import Columns, fits_label, role_of
 from deciban.io.source import (
     Source,
     TwoFiles,
@@ -285,7 +285,7 @@ class OpenedFile:
             for kind in kinds:
                 with suppress(FormatError, InputError):
                     layout = self._only_layout(kind)
-                    if layout is not None and could_hold(layout.known, kind):
+                    if layout is not None and formats.could_hold(layout.known, kind):
                         entries[kind] = layout
             entries = self._by_label(entries)
         except (FormatError, InputError, ValueError, pa.ArrowException):

@@ -181,6 +181,12 @@ ROW = ("row",)
 """Identifiers of a trial: two names, two names and a channel, one name, or (without names) its row."""
 
 
+def identity_of(roles: Sequence[str]) -> tuple[str, ...]:
+    """Return the roles that identify a trial; empty if they are incomplete."""
+    sides = tuple(role for role in (*PAIR_SIDE, *SINGLE) if role in roles)
+    return sides if sides in (PAIR, PAIR_SIDE, SINGLE) else ()
+
+
 _BATCH = 1 << 16
 
 

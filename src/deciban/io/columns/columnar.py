@@ -24,11 +24,13 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, option, some_of
+from deciban.io import formats
 from deciban.io.columns import headers as naming
 from deciban.io.columns import values as cells
-from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, WrittenContents, only_format_errors
+from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, only_format_errors
 from deciban.trials import ClassKey, Origin
 from deciban.trials.frames import as_table, column_of, description, is_text_or_bytes, of_strings, to_arrow
+from deciban.trials.lists import identity_of
 from deciban.types import Frame, ScoreUnit
 
 READS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
@@ -126,7 +128,7 @@ class Roles:
     def sides(self) -> dict[str, str]:
         """The columns that identify trials, by side."""
         entries = {side: name for side in naming.IDENTITY if (name := self.column(side)) is not None}
-        return entries if naming.identity_of(list(entries)) else {}
+        return entries if identity_of(list(entries)) else {}
 
     def columns_in_words(self, columns: Iterable[str]) -> str:
         """Return a text with the roles of some columns."""
@@ -276,8 +278,8 @@ class TableRules:
             columns = [*columns, cells.same_names(one, other, pair)]
             roles, headers = [*roles, "label"], [*headers, "label"]
         system = self.options.name or "system"
-        assemble = partial(cells.assemble, origin=origin, system=system, options=self.options, classes=self.classes)
-        contents = assemble(columns, roles, headers)
+        about: dict[str, Any] = {"system": system, "options": self.options, "classes": self.classes}
+        contents = formats.assemble(columns, roles, headers, origin=origin, **about)
         if description(self.table.schema).get("is_from_lr") is True:
             contents = replace(contents, systems=tuple(replace(one, is_from_lr=True) for one in contents.systems))
         if self.classes is not None and "class" in roles and contents.index is not None:
@@ -411,7 +413,7 @@ def schema_roles(table: cells.RowTable, options: InputOptions) -> Sequence[str]:
     if options.need != "class-scores":
         return meant
     # A number without another meaning is the score of a class.
-    taken = (*naming.identity_of(roles), "class")
+    taken = (*identity_of(roles), "class")
     free = [titles.numeric[at] and not naming.names_row(header) for at, header in enumerate(headers)]
     items = ["score" if free[at] and role not in taken else role for at, role in enumerate(meant)]
     return items if meant == roles else naming.without_other_numbers(items, headers)
@@ -441,7 +443,7 @@ def kinds_of(table: cells.RowTable, options: InputOptions) -> tuple[ContentKind,
     kinds: tuple[ContentKind, ...] = ("scores", "key", "class-key", "class-scores")
     result = () if compared_columns(options, schema.names, table.name) is None else ("label",)
     roles = {kind: (*schema_roles(table, replace(options, need=kind)), *result) for kind in kinds}
-    held = tuple(kind for kind in kinds if naming.could_hold(roles[kind], kind))
+    held = tuple(kind for kind in kinds if formats.could_hold(roles[kind], kind))
     of_classes = None
     if options.columns is None and "label" in roles["key"] and "roles" not in description(schema):
         titles = _titles(table, options)
@@ -565,7 +567,7 @@ def contents_of_frame(
                 raise InputError(f"{role}: column {column!r} is already the {own[column]}. Name another one.")
             own[column] = role
     sides = [role for role in own.values() if role in naming.IDENTITY]
-    if sides and not naming.identity_of(sides):
+    if sides and not identity_of(sides):
         raise InputError(
             f"{', '.join(sides)}: trials are identified by enroll and test (and side), or by trial. Name these columns."
         )
@@ -574,7 +576,7 @@ def contents_of_frame(
     held = cells.RowTable.of_table(table, name, "data frame", max(table.nbytes, 1))
     try:
         return TableRules.of(held, options).made(held.rows, Origin(name, "data frame"))
-    except RowError as error:
+    except formats.RowError as error:
         raise FormatError(f"{held.rows[0].where(error.row)}: {error}.") from error
 
 

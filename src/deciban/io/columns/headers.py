@@ -12,9 +12,10 @@ from typing import TypeAlias
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, option, some_of
+from deciban.trials.lists import PAIR_SIDE, SINGLE, identity_of
 from deciban.types import ScoreUnit
 
-IDENTITY = ("enroll", "test", "side", "trial")
+IDENTITY = (*PAIR_SIDE, *SINGLE)
 ROLES = (*IDENTITY, "score", "label", "class")
 IGNORED = "-"
 CONDITION = "="
@@ -317,23 +318,6 @@ def _merged(lines: Sequence[Sequence[str]]) -> dict[str, str]:
             raise InputError(f"columns: {role!r} is given twice, as {columns[role]!r} and as {column!r}.")
         columns[role] = f"{columns[role]}|{column}" if role in columns else column
     return columns
-
-
-def identity_of(roles: Sequence[str]) -> tuple[str, ...]:
-    """Return the roles that identify a trial; empty if they are incomplete."""
-    sides = tuple(role for role in IDENTITY if role in roles)
-    return sides if sides in (("enroll", "test"), ("enroll", "test", "side"), ("trial",)) else ()
-
-
-NEEDED_ROLE: dict[str | None, str] = {"scores": "score", "class-scores": "score", "key": "label", "class-key": "class"}
-"""The role that a kind of table needs; for an index the names are enough."""
-
-
-def could_hold(roles: Sequence[str], kind: str) -> bool:
-    """Return True if columns of these roles could be a kind of table; several scores may also belong to classes."""
-    if kind == "class-scores":
-        return len(identity_of(roles)) < 2 and roles.count("score") > 1
-    return NEEDED_ROLE[kind] in roles
 
 
 _MAYBE_LABELS = frozenset(("target", "targets", "y"))

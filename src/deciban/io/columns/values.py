@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -19,15 +19,14 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import DecibanError, FormatError, InputError, TrialError, counted, option
-from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, unknown_label
-from deciban.io.formats import Contents, InputOptions, RowError
-from deciban.io.text import NO_NAN, is_number
-from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
+from deciban.errors import DecibanError, FormatError, TrialError, counted, option
+from deciban.io.columns.headers import IDENTITY
+from deciban.io.formats import InputOptions, RowError
+from deciban.io.text import is_number
 from deciban.trials.frames import METADATA, description, is_text_or_bytes, of_strings
-from deciban.trials.lists import ROW, SINGLE, as_text
+from deciban.trials.lists import as_text
 from deciban.trials.names import encode
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
 
 
 class Rows(ABC):
@@ -324,163 +323,6 @@ def described_together(whole: pa.Schema, parts: Sequence[tuple[str, pa.Schema]],
         return whole
     classes = list(dict.fromkeys(str(name) for names in items for name in names))
     return whole.with_metadata({**(whole.metadata or {}), METADATA: json.dumps(first | {"classes": classes}).encode()})
-
-
-def assemble(
-    columns: Sequence[pa.Array | pa.ChunkedArray],
-    roles: Sequence[str],
-    headers: Sequence[str] | None,
-    *,
-    origin: Origin,
-    system: str,
-    options: InputOptions,
-    classes: Sequence[str] | None = None,
-) -> Contents:
-    """Return tables of trials, made from columns.
-
-    Parameters
-    ----------
-    columns : sequence of pyarrow arrays
-        Names as text or dictionaries of text, scores as numbers, labels as text, booleans or 0 and 1.
-    roles : sequence of str
-        One for each column; see `deciban.io.columns.headers`.
-    headers : sequence of str, optional
-        The names of the columns; several systems get their names from them.
-    origin : Origin
-    system : str
-        The name of the system if there is one score column.
-    options : InputOptions
-    classes : sequence of str, optional
-        All classes, if the rows may lack some of them.
-
-    Raises
-    ------
-    RowError
-        If a value is not allowed in its column.
-    """
-    sides = identity_of(roles)
-    if headers is not None:
-        named = [
-            (header, role) for header, role in zip(headers, roles, strict=True) if role in sides and header != role
-        ]
-        origin = replace(origin, sides=tuple(named))
-    if options.need in ("scores", "key", "index") and headers is not None:
-        # If classes are not needed, the class of a trial is a condition.
-        roles = [CONDITION + header if role == "class" else role for role, header in zip(roles, headers, strict=True)]
-    by_role = dict(zip(roles, columns, strict=True))
-    conditions = {role[1:]: by_role[role] for role in by_role if role.startswith(CONDITION)}
-    if sides:
-        trials = Trials.of({side: _names(by_role[side]) for side in sides}, conditions=conditions, origin=origin)
-        trials = trials.densest()
-    else:
-        trials = Trials.of_rows(len(columns[0]), conditions=conditions, origin=origin)
-    items = [i for i, role in enumerate(roles) if role == "score"]
-    names = [system if len(items) == 1 or headers is None else headers[i] for i in items]
-    if are_classes := options.need == "class-scores" and len(items) > 1:
-        systems = tuple(Scores(trials, scores_of(columns[i]), name) for i, name in zip(items, names, strict=True))
-    else:
-        titles = [None if headers is None else headers[i] for i in items]
-        called = zip(items, names, titles, strict=True)
-        systems = tuple(options.system(trials, scores_of(columns[i]), name, title) for i, name, title in called)
-    key, words = None, dict[str, bool]()
-    if "label" in by_role:
-        is_target, words = truth_of(by_role["label"], options.vocabulary)
-        key = Key(trials, is_target)
-    class_key = None
-    if "class" in by_role and trials.sides in (SINGLE, ROW):
-        label = by_role["class"]
-        class_key = ClassKey.of(trials, digits_of(label) if classes is None else label, classes=classes)
-    class_scores = None
-    if are_classes:
-        matrix = np.column_stack([one.score for one in systems])
-        class_scores = ClassScores.of(trials, [one.name for one in systems], matrix, name=system)
-        systems = ()
-    return Contents(
-        origin=origin,
-        index=Index(trials),
-        key=key,
-        systems=systems,
-        class_scores=class_scores,
-        class_key=class_key,
-        words=words,
-        label_words=by_role.get("label") if options.vocabulary.has_kinds(words) else None,
-    )
-
-
-def _names(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return names as text; integers become their digits."""
-    return _whole_as_text(column.unify_dictionaries() if isinstance(column, pa.ChunkedArray) else column)
-
-
-def digits_of(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Convert classes that are integers, also if stored as floats, to text.
-
-    Raises
-    ------
-    RowError
-        If a number is not an integer.
-
-    Examples
-    --------
-    >>> digits_of(pa.array([3.0, 0.0])).to_pylist()
-    ['3', '0']
-    """
-    if pa.types.is_floating(column.type):
-        values = to_numpy(column.cast(pa.float64()))
-        wrong = ~((np.abs(values) < 2**53) & (values == np.floor(values)))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise RowError(f"class {values[row]:g} is neither an integer nor a name", row)
-        column = pc.cast(column, pa.int64())
-    return _whole_as_text(column)
-
-
-def _whole_as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return a column in which integers are replaced by their digits."""
-    return pc.cast(column, pa.string()) if pa.types.is_integer(column.type) else column
-
-
-def scores_of(column: pa.Array | pa.ChunkedArray, *, incomplete: bool = False) -> ScoreArray:
-    """Return scores as floats; raise for NaN unless it marks a missing score."""
-    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)):
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        raise RowError(f"the scores are {kind}, expected numbers", None)
-    kind = pa.float32() if column.type in (pa.float16(), pa.float32()) else pa.float64()
-    try:
-        score: ScoreArray = to_numpy(column if column.type == kind else column.cast(kind))
-    except pa.ArrowInvalid as error:  # integers from 2**53 on
-        raise RowError(f"a score cannot be represented as float64 ({error}). Write scores as floats", None) from error
-    if len(score) and not incomplete and np.isnan(np.max(score)):
-        row = int(np.argmax(np.isnan(score)))
-        raise RowError(f"the score is NaN ({NO_NAN})", row)
-    return score
-
-
-def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tuple[BoolArray, dict[str, bool]]:
-    """Return True for each label that means target, and the meaning of each word.
-
-    Raises
-    ------
-    RowError
-        If a word is not in the vocabulary.
-    """
-    if pa.types.is_boolean(column.type):
-        values: BoolArray = to_numpy(column)
-        return (values, {}) if vocabulary.true_is_target else (~values, {"True": False, "False": True})
-    try:
-        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-            column = pc.cast(column, pa.int64()).cast(pa.string())
-        codes, words = encode(column, "label")
-    except (InputError, pa.ArrowInvalid) as error:
-        raise RowError(f"labels must be words, booleans, or 0 and 1 ({error})", None) from error
-    vocabulary = vocabulary.within(words.to_pylist())
-    meanings = {word: vocabulary.meaning(word) for word in words.to_pylist()}
-    unknown = [word for word, meaning in meanings.items() if meaning is None]
-    if unknown:
-        row = int(np.argmax(codes == list(meanings).index(unknown[0])))
-        raise RowError(unknown_label(unknown[0], vocabulary), row)
-    known = {word: meaning for word, meaning in meanings.items() if meaning is not None}
-    return np.array(list(known.values()), np.bool_)[codes], known
 
 
 def same_names(one: pa.ChunkedArray, other: pa.ChunkedArray, called: tuple[str, str]) -> pa.ChunkedArray:

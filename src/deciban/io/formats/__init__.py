@@ -1,4 +1,4 @@
-"""Contents of inputs, errors of reading, and file formats with their registry in ``formats.toml``.
+"""Contents of inputs, made from columns; errors of reading; file formats with their registry in ``formats.toml``.
 
 Modules of this package implement what the registry cannot express.
 """
@@ -17,12 +17,15 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import IO, Any, Literal, TypeAlias, get_args
 
+import numpy as np
 import pyarrow as pa
 
+from deciban._arrow import compute as pc
+from deciban._arrow import to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban._validate.classes import logarithms_of_ratios
 from deciban.errors import DecibanError, FormatError, InputError, Message, TrialError, not_none, option
-from deciban.io.columns.headers import Columns, declared_unit
+from deciban.io.columns.headers import CONDITION, Columns, declared_unit, unknown_label
 from deciban.io.source import Source, several_systems, unpacked_name
 from deciban.trials import (
     ClassKey,
@@ -38,7 +41,9 @@ from deciban.trials import (
     TrialTable,
 )
 from deciban.trials.frames import check_same_trials
-from deciban.types import ScoreArray, ScoreUnit
+from deciban.trials.lists import ROW, SINGLE, identity_of
+from deciban.trials.names import encode
+from deciban.types import BoolArray, ScoreArray, ScoreUnit
 
 ContentKind: TypeAlias = Literal[
     "index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"
@@ -216,6 +221,17 @@ class WrittenContents:
     kinds: frozenset[ContentKind]
     conditions: frozenset[str] = frozenset()
     reordered: bool = False
+
+
+NEEDED_ROLE: dict[str | None, str] = {"scores": "score", "class-scores": "score", "key": "label", "class-key": "class"}
+"""The role that a kind of table needs; for an index the names are enough."""
+
+
+def could_hold(roles: Sequence[str], kind: str) -> bool:
+    """Return True if columns of these roles could be a kind of table; several scores may also belong to classes."""
+    if kind == "class-scores":
+        return len(identity_of(roles)) < 2 and roles.count("score") > 1
+    return NEEDED_ROLE[kind] in roles
 
 
 def _add_conditions(conditions: dict[str, pa.Array], trials: Trials) -> None:
@@ -579,3 +595,158 @@ def bare_name(path: str) -> str:
         name = Path(name).stem
     beside = _WILDCARDS.sub("", name).strip("-_. ")
     return (beside or Path(path).parent.name or name) if {*name} & {*"*?"} else name
+
+
+def assemble(
+    columns: Sequence[pa.Array | pa.ChunkedArray],
+    roles: Sequence[str],
+    headers: Sequence[str] | None,
+    *,
+    origin: Origin,
+    system: str,
+    options: InputOptions,
+    classes: Sequence[str] | None = None,
+) -> Contents:
+    """Return tables of trials, made from columns.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow arrays
+        Names as text or dictionaries of text, scores as numbers, labels as text, booleans or 0 and 1.
+    roles : sequence of str
+        One for each column; see `deciban.io.columns.headers`.
+    headers : sequence of str, optional
+        The names of the columns; several systems get their names from them.
+    origin : Origin
+    system : str
+        The name of the system if there is one score column.
+    options : InputOptions
+    classes : sequence of str, optional
+        All classes, if the rows may lack some of them.
+
+    Raises
+    ------
+    RowError
+        If a value is not allowed in its column.
+    """
+    sides = identity_of(roles)
+    if headers is not None:
+        named = [
+            (header, role) for header, role in zip(headers, roles, strict=True) if role in sides and header != role
+        ]
+        origin = replace(origin, sides=tuple(named))
+    if options.need in ("scores", "key", "index") and headers is not None:
+        # If classes are not needed, the class of a trial is a condition.
+        roles = [CONDITION + header if role == "class" else role for role, header in zip(roles, headers, strict=True)]
+    by_role = dict(zip(roles, columns, strict=True))
+    conditions = {role[1:]: by_role[role] for role in by_role if role.startswith(CONDITION)}
+    if sides:
+        trials = Trials.of({side: _names(by_role[side]) for side in sides}, conditions=conditions, origin=origin)
+        trials = trials.densest()
+    else:
+        trials = Trials.of_rows(len(columns[0]), conditions=conditions, origin=origin)
+    items = [i for i, role in enumerate(roles) if role == "score"]
+    titles = [None if headers is None else headers[i] for i in items]
+    names = [system if len(items) == 1 or title is None else title for title in titles]
+    are_classes, scores = options.need == "class-scores" and len(items) > 1, [scores_of(columns[i]) for i in items]
+    called = zip(scores, names, titles, strict=True)
+    systems = () if are_classes else tuple(options.system(trials, *each) for each in called)
+    key, words, class_key, class_scores = None, dict[str, bool](), None, None
+    if "label" in by_role:
+        is_target, words = truth_of(by_role["label"], options.vocabulary)
+        key = Key(trials, is_target)
+    if "class" in by_role and trials.sides in (SINGLE, ROW):
+        label = by_role["class"]
+        class_key = ClassKey.of(trials, digits_of(label) if classes is None else label, classes=classes)
+    if are_classes:
+        class_scores = ClassScores.of(trials, names, np.column_stack(scores), name=system)
+    return Contents(
+        origin=origin,
+        index=Index(trials),
+        key=key,
+        systems=systems,
+        class_scores=class_scores,
+        class_key=class_key,
+        words=words,
+        label_words=by_role.get("label") if options.vocabulary.has_kinds(words) else None,
+    )
+
+
+def _names(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return names as text; integers become their digits."""
+    return _whole_as_text(column.unify_dictionaries() if isinstance(column, pa.ChunkedArray) else column)
+
+
+def digits_of(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Convert classes that are integers, also if stored as floats, to text.
+
+    Raises
+    ------
+    RowError
+        If a number is not an integer.
+
+    Examples
+    --------
+    >>> digits_of(pa.array([3.0, 0.0])).to_pylist()
+    ['3', '0']
+    """
+    if pa.types.is_floating(column.type):
+        values = to_numpy(column.cast(pa.float64()))
+        wrong = ~((np.abs(values) < 2**53) & (values == np.floor(values)))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise RowError(f"class {values[row]:g} is neither an integer nor a name", row)
+        column = pc.cast(column, pa.int64())
+    return _whole_as_text(column)
+
+
+def _whole_as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return a column in which integers are replaced by their digits."""
+    return pc.cast(column, pa.string()) if pa.types.is_integer(column.type) else column
+
+
+NO_NAN = "infinite scores are allowed, NaN is not: repair the file or drop the trial"
+"""End of messages on NaN scores."""
+
+
+def scores_of(column: pa.Array | pa.ChunkedArray, *, incomplete: bool = False) -> ScoreArray:
+    """Return scores as floats; raise for NaN unless it marks a missing score."""
+    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)):
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        raise RowError(f"the scores are {kind}, expected numbers", None)
+    kind = pa.float32() if column.type in (pa.float16(), pa.float32()) else pa.float64()
+    try:
+        score: ScoreArray = to_numpy(column if column.type == kind else column.cast(kind))
+    except pa.ArrowInvalid as error:  # integers from 2**53 on
+        raise RowError(f"a score cannot be represented as float64 ({error}). Write scores as floats", None) from error
+    if len(score) and not incomplete and np.isnan(np.max(score)):
+        row = int(np.argmax(np.isnan(score)))
+        raise RowError(f"the score is NaN ({NO_NAN})", row)
+    return score
+
+
+def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tuple[BoolArray, dict[str, bool]]:
+    """Return True for each label that means target, and the meaning of each word.
+
+    Raises
+    ------
+    RowError
+        If a word is not in the vocabulary.
+    """
+    if pa.types.is_boolean(column.type):
+        values: BoolArray = to_numpy(column)
+        return (values, {}) if vocabulary.true_is_target else (~values, {"True": False, "False": True})
+    try:
+        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+            column = pc.cast(column, pa.int64()).cast(pa.string())
+        codes, words = encode(column, "label")
+    except (InputError, pa.ArrowInvalid) as error:
+        raise RowError(f"labels must be words, booleans, or 0 and 1 ({error})", None) from error
+    vocabulary = vocabulary.within(words.to_pylist())
+    meanings = {word: vocabulary.meaning(word) for word in words.to_pylist()}
+    unknown = [word for word, meaning in meanings.items() if meaning is None]
+    if unknown:
+        row = int(np.argmax(codes == list(meanings).index(unknown[0])))
+        raise RowError(unknown_label(unknown[0], vocabulary), row)
+    known = {word: meaning for word, meaning in meanings.items() if meaning is not None}
+    return np.array(list(known.values()), np.bool_)[codes], known

@@ -56,8 +56,7 @@ from numpy.lib import format as npy_format
 from deciban._arrow import to_numpy
 from deciban.errors import FormatError, option
 from deciban.io.columns.headers import parse_columns
-from deciban.io.columns.values import truth_of
-from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, only_format_errors
+from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, only_format_errors, truth_of
 from deciban.io.matrices import numpy_files
 from deciban.io.matrices.named_matrix import matrix_of
 from deciban.io.source import Source

@@ -16,7 +16,7 @@ from numpy.lib import format as npy_format
 from deciban._arrow import compute as pc
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
-from deciban.io.columns.values import truth_of
+from deciban.io.formats import truth_of
 from deciban.io.source import Source
 from deciban.trials import ClassKey, Trials
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray

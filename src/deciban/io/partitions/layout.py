@@ -19,7 +19,7 @@ from deciban._validate.classes import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError, not_none
 from deciban.io.columns import values as cells
-from deciban.io.formats import RowError
+from deciban.io.formats import RowError, digits_of, scores_of, truth_of
 from deciban.io.partitions.units import EachTrial, SpeakerLookup, UnitsOf, keys_of_sides
 from deciban.io.source import other_file
 from deciban.trials import SegmentQuality, Trials
@@ -64,7 +64,7 @@ class LabelColumn(Truth):
         """See `Truth.of`."""
         column = cells.plain(table.column(self.columns[0]))
         cells.refuse_missing(column, self.columns[0], "label")
-        return cells.truth_of(column, self.vocabulary)[0]
+        return truth_of(column, self.vocabulary)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class ClassColumn(Truth):
         """See `Truth.of`."""
         column = cells.plain(table.column(self.columns[0]))
         cells.refuse_missing(column, self.columns[0], "class")
-        codes, names = encode(pc.cast(cells.digits_of(column), pa.string()), "class")
+        codes, names = encode(pc.cast(digits_of(column), pa.string()), "class")
         place: AnyArray = np.array([self.places.get(name, -1) for name in names.to_pylist()], np.int64)
         values = place[codes] if len(codes) else np.zeros(0, np.int64)
         if len(values) and values.min() < 0:
@@ -365,7 +365,7 @@ class RowLayout:
             cells.refuse_missing(column, name, "score")
             if pa.types.is_fixed_size_list(column.type):  # scores of all classes in one column
                 entries[name] = pc.list_flatten(column)
-        columns = [cells.scores_of(column, incomplete=self.incomplete) for column in entries.values()]
+        columns = [scores_of(column, incomplete=self.incomplete) for column in entries.values()]
         if not self.ratios.isdisjoint(self.scores[at]):
             columns = [logarithms_of_ratios(one) for one in columns]
         values: AnyArray = np.column_stack(columns) if len(columns) > 1 else columns[0]

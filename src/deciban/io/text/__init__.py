@@ -152,10 +152,6 @@ def may_be_decimals(sample: Sequence[str]) -> bool:
     return all(_PAIR_OR_DECIMAL.fullmatch(line.strip()) for line in sample)
 
 
-NO_NAN = "infinite scores are allowed, NaN is not: repair the file or drop the trial"
-"""End of messages on NaN scores."""
-
-
 def problem_of_score(field: str, hint: str, way_out: str) -> str | None:
     """Return the problem of a score, or None.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns import headers as naming
-from deciban.io.formats import ContentKind, InputOptions, TextFormat, text_formats
+from deciban.io.formats import NEEDED_ROLE, ContentKind, InputOptions, TextFormat, text_formats
 from deciban.io.text import (
     DELIMITERS,
     counts_rows,
@@ -25,6 +25,7 @@ from deciban.io.text import (
     titled,
 )
 from deciban.io.text.reader import Layout
+from deciban.trials.lists import identity_of
 
 if TYPE_CHECKING:
     from deciban.io.text.suggestions import ColumnsSeen
@@ -191,7 +192,7 @@ class FirstLines:
         by_header = isinstance(request, dict) and not naming.by_number(request)
         has_header = by_header or table.titled or _is_header_of(roles, fields, self.options.vocabulary)
         layout = Layout(table, roles, delimiter, fields if has_header else None, compared=pair)
-        _check_named(layout.known, naming.NEEDED_ROLE.get(self.options.need))
+        _check_named(layout.known, NEEDED_ROLE.get(self.options.need))
         return layout
 
     def _candidates(self) -> list[TextFormat]:
@@ -220,7 +221,7 @@ class FirstLines:
         if self.format in tables or (self.format is None and _is_free_header(fields, need, delimiter)):
             roles = meant_roles(self._roles(rows), rows, need)
             different = [layout for layout in layouts if layout.format.log10]
-            named = naming.identity_of(roles) or (not layouts and self._has_values(roles, need, delimiter))
+            named = identity_of(roles) or (not layouts and self._has_values(roles, need, delimiter))
             if named and _holds(table, roles, need) and ((different and need != "key") or not layouts):
                 layouts.append(Layout(table, roles, delimiter, fields))
         return layouts
@@ -275,7 +276,7 @@ class FirstLines:
                 roles = tuple(line.split())
                 if len(roles) != len(rows[0]) or roles in layouts or not _holds(candidate, roles, need):
                     continue
-                unnamed = len(roles) > 1 and not naming.identity_of(roles) and candidate.derive is None
+                unnamed = len(roles) > 1 and not identity_of(roles) and candidate.derive is None
                 if self.format is None and unnamed:
                     continue
                 if (self.format and self._one_choice(self.format, roles)) or _fits(
@@ -345,12 +346,12 @@ def _is_doubtful(format: TextFormat, rows: Rows, delimiter: str) -> bool:
 def _holds(format: TextFormat, roles: tuple[str, ...], need: ContentKind) -> bool:
     """Return True if a table with these columns contains what is needed."""
     if need == "index":
-        return format.derive is not None or bool(naming.identity_of(roles))
+        return format.derive is not None or bool(identity_of(roles))
     if need not in format.reads:
         return False
     if need == "class-scores":
-        return len(naming.identity_of(roles)) < 2 and (roles.count("score") > 1 or "class" in roles)
-    return (format.derive is not None and need == "key") or naming.NEEDED_ROLE.get(need) in roles
+        return len(identity_of(roles)) < 2 and (roles.count("score") > 1 or "class" in roles)
+    return (format.derive is not None and need == "key") or NEEDED_ROLE.get(need) in roles
 
 
 def _fits(rows: Rows, roles: tuple[str, ...], options: InputOptions, format: TextFormat) -> bool:
@@ -412,7 +413,7 @@ def without_row_numbers(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     if roles[0] != naming.CONDITION:
         return tuple(roles)
     counted = counts_rows([row[0] for row in rows[1:]])
-    return (naming.IGNORED, *roles[1:]) if counted or naming.identity_of(roles) else tuple(roles)
+    return (naming.IGNORED, *roles[1:]) if counted or identity_of(roles) else tuple(roles)
 
 
 def with_names_of_rows(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:

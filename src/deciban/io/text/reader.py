@@ -17,11 +17,12 @@ from deciban._arrow import lengths, to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, in_lines, not_none, some_of, teller
 from deciban.io.columns import headers as naming
-from deciban.io.columns.values import assemble, same_names
-from deciban.io.formats import ContentKind, Contents, InputOptions, RowError, TextFormat
+from deciban.io.columns.values import same_names
+from deciban.io.formats import NO_NAN, ContentKind, Contents, InputOptions, RowError, TextFormat, assemble
 from deciban.io.source import BLANKS, clean_text, end_of_lines, numbered_lines, without_comments
-from deciban.io.text import DELIMITERS, NO_NAN, is_number, odd_character, problem_of_score, shortened, split
+from deciban.io.text import DELIMITERS, is_number, odd_character, problem_of_score, shortened, split
 from deciban.trials import Origin
+from deciban.trials.lists import identity_of
 from deciban.types import FloatArray
 
 
@@ -54,7 +55,7 @@ class Layout:
     @property
     def sides(self) -> tuple[str, ...]:
         """The columns that identify a trial; empty if only its row does."""
-        return naming.identity_of(self.roles)
+        return identity_of(self.roles)
 
     def declared(self, options: InputOptions, name: str) -> InputOptions:
         """Return the options with the unit that the format declares.

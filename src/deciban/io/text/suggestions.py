@@ -12,7 +12,7 @@ from itertools import combinations
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, either, in_lines, option
 from deciban.io.columns import headers
-from deciban.io.formats import ContentKind, InputOptions, TextFormat
+from deciban.io.formats import NEEDED_ROLE, ContentKind, InputOptions, TextFormat
 from deciban.io.text import (
     counts_rows,
     is_number,
@@ -24,6 +24,7 @@ from deciban.io.text import (
     shortened,
 )
 from deciban.io.text.reader import Layout
+from deciban.trials.lists import identity_of
 
 _MOST = 3
 """Largest number of options in a message."""
@@ -160,7 +161,7 @@ class ColumnsSeen:
 
     def _names(self, label: int | None = None) -> list[tuple[str, int]]:
         """Return the columns that identify trials, with their roles, given the column of labels; empty if rows do."""
-        sides = headers.identity_of(self._roles)
+        sides = identity_of(self._roles)
         if sides:
             return [(side, list(self._roles).index(side)) for side in sides]
         others = [at for at in range(len(self._values)) if at not in (*self._scores, label)]
@@ -256,7 +257,7 @@ class ColumnsSeen:
     def _names_beside(self, pair: tuple[int, int]) -> list[tuple[str, int]]:
         """Return the columns that identify trials, besides two columns that are compared."""
         named = [at for at, role in enumerate(self._roles) if role == "trial" and at not in pair]
-        if len(headers.identity_of(self._roles)) > 1:
+        if len(identity_of(self._roles)) > 1:
             return self._names()
         others = [at for at in range(len(self._values)) if at not in (*pair, *self._scores) and not self._counts(at)]
         test = named or [at for at in others if self._are_distinct(at)]
@@ -396,7 +397,7 @@ def undecided(
             f"of segments, and one of numbers for each class; or name them ({option(columns='trial=utt,score=A|B')})."
         )
     request, in_order, by_header = "which columns name the trials", "enroll,test", "trial=utt"
-    role = headers.NEEDED_ROLE.get(need)
+    role = NEEDED_ROLE.get(need)
     if role is not None:
         in_order = role if need == "class-key" and len(sample[0].split()) == 1 else f"{in_order},{role}"
         request, by_header = f"which column is the {role}", f"{by_header},{role}=NAME"

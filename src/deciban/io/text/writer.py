@@ -13,12 +13,12 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, joined, of_numpy, of_words, to_numpy
 from deciban.errors import FormatError, option, teller
-from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
+from deciban.io.columns.headers import CONDITION, IDENTITY, role_of, roles_of
 from deciban.io.formats import ContentKind, Contents, RowError, TextFormat, WrittenContents, require
 from deciban.io.text import looks_numeric
 from deciban.trials import Trials
 from deciban.trials.frames import check_same_trials
-from deciban.trials.lists import PAIR_SIDE, ROW, condition_column
+from deciban.trials.lists import PAIR_SIDE, ROW, condition_column, identity_of
 from deciban.types import AnyArray
 
 _FORBIDDEN = {
