@@ -23,9 +23,8 @@ from deciban.models.score_model import ScoreModel
 from deciban.report.tables import Page, Provenance, date_written
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
-from deciban.workflows.options import Options
+from deciban.workflows.options import Options, Split
 from deciban.workflows.reading.inputs import Opened, Paths, named_scores, opened, paths_of
-from deciban.workflows.reading.partitions import Split
 from deciban.workflows.reading.units import DEFAULT_FOLDS, HoldOut
 
 if TYPE_CHECKING:

@@ -245,6 +245,11 @@ class Trials(Frozen):
         known = f"; with {shortened(', '.join(self.conditions))}" if self.conditions else ""
         return f"{counted(len(self), 'trial')} by {' and '.join(self.sides)}{known}"
 
+    @property
+    def named_sides(self) -> tuple[str, ...]:
+        """The sides with names; empty if rows identify trials."""
+        return () if self.sides == ROW else self.sides
+
     @classmethod
     def of(cls, ids: Ids, *, conditions: Conditions = NO_CONDITIONS, origin: Origin | None = None) -> Trials:
         """Return a list of trials from names, one column per side.

@@ -27,10 +27,92 @@ from deciban.trials import IdMap
 from deciban.trials.joining import IdsLike, Renaming
 from deciban.trials.sources import Engine
 from deciban.types import Axis, Raw, ScoreUnit
-from deciban.workflows.reading.partitions import Split
+from deciban.workflows.reading.partitions import SplitColumn, require_apart, split_columns
 
 if TYPE_CHECKING:
     from deciban.rules.families import ThresholdRule
+
+
+Columns: TypeAlias = str | Sequence[str]
+"""Columns that are crossed, separated by commas; a sequence contains several separate partitions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """Requested conditions of trials.
+
+    Attributes
+    ----------
+    by : str or sequence of str, optional
+        Columns of the key: every combination of their values is a condition with all metrics. ``"gender,channel"``
+        crosses two columns, ``["gender", "channel"]`` uses each separately; ``"duration:5,10,30"`` makes bins of
+        numbers; ``"enroll=spk2age"`` looks up the names of a side in a file with two columns.
+    equalize : str or sequence of str, optional
+        Columns in the same syntax: metrics in which every combination of their values has equal weight.
+
+    Raises
+    ------
+    InputError
+        If the columns cannot be parsed.
+
+    Examples
+    --------
+    >>> [[one.name for one in columns] for columns in Split(by=["gender,channel", "gender"]).partitions]
+    [['gender', 'channel'], ['gender']]
+    """
+
+    by: Columns | None = None
+    equalize: Columns | None = None
+
+    def __post_init__(self) -> None:
+        """Parse the columns, which refuses invalid ones."""
+        _ = self.partitions
+        for columns in self.equalized:
+            require_apart(columns, "equalize")
+
+    @property
+    def partitions(self) -> tuple[tuple[SplitColumn, ...], ...]:
+        """Columns of each partition."""
+        return _columns_of(self.by, "by")
+
+    @property
+    def equalized(self) -> tuple[tuple[SplitColumn, ...], ...]:
+        """Columns of each partition whose conditions get equal weights."""
+        return _columns_of(self.equalize, "equalize")
+
+    @property
+    def is_asked(self) -> bool:
+        """True if conditions are requested."""
+        return bool(self.partitions or self.equalized)
+
+    @property
+    def files(self) -> list[PathLike]:
+        """Files that are read besides scores and key."""
+        return [one.path for columns in (*self.partitions, *self.equalized) for one in columns if one.path]
+
+    def refuse(self, what: str, way_out: str = "Leave it out.") -> None:
+        """Refuse conditions where they have no effect.
+
+        Raises
+        ------
+        InputError
+
+        Examples
+        --------
+        >>> Split(by="gender").refuse("a plan")
+        Traceback (most recent call last):
+        deciban.errors.InputError: by: a plan needs all trials together. Leave it out.
+        """
+        items = [one.name for one in fields(self) if getattr(self, one.name)]
+        if items:
+            raise InputError(f"{', '.join(items)}: {what} needs all trials together. {way_out}")
+
+
+def _columns_of(columns: Columns | None, argument: str) -> tuple[tuple[SplitColumn, ...], ...]:
+    if columns is None:
+        return ()
+    texts = [columns] if isinstance(columns, str) or not isinstance(columns, Sequence) else columns
+    return tuple(split_columns(one, argument) for one in texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from deciban.trials.names import IdMap
 from deciban.trials.sources import Batch, LoadedPartition, TrialFields, TrialSource
 from deciban.types import CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
-from deciban.workflows.options import Options
+from deciban.workflows.options import Options, Split
 from deciban.workflows.reading import partitions as splitting
 from deciban.workflows.reading.units import UnitsOfSource
 
@@ -341,7 +341,7 @@ class Conditions:
     rows: dict[ConditionSplit, dict[Values, IntArray]]
 
     @classmethod
-    def of(cls, split: splitting.Split, kind: AnyKind, units: UnitsOfSource, argument: str = "") -> Conditions:
+    def of(cls, split: Split, kind: AnyKind, units: UnitsOfSource, argument: str = "") -> Conditions:
         """Return the requested conditions of a source, from one pass.
 
         Parameters

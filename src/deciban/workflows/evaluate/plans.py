@@ -21,8 +21,8 @@ from deciban.multiclass import pairwise_llr
 from deciban.trials.sources import TrialSource
 from deciban.types import CountArray, FloatArray
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.options import KindName, MetricOptions, Options
-from deciban.workflows.reading.partitions import Split, SplitColumn, require_apart, split_columns
+from deciban.workflows.options import KindName, MetricOptions, Options, Split
+from deciban.workflows.reading.partitions import SplitColumn, require_apart, split_columns
 
 if TYPE_CHECKING:
     from deciban.evaluation.one_system import OneSystem

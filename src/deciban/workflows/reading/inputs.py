@@ -40,7 +40,6 @@ from deciban.types import AnyArray, CountArray, Frame, Progress, Raw
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import in_nats, named_apart, prior_of_classes
 from deciban.workflows.options import TRIALS, KindName, Options, Reading, UncertaintyOptions, new_names, renamed
-from deciban.workflows.reading.partitions import sides_with_names
 from deciban.workflows.reading.units import in_words, weights_of_key
 
 if TYPE_CHECKING:
@@ -532,7 +531,7 @@ def _source_of(
         conditions=tuple(entries.values()),
         trials=first.trials,
     )
-    sides, classes = sides_with_names(first.trials), kind.classes_of(first.scores)
+    sides, classes = first.trials.named_sides, kind.classes_of(first.scores)
     aliases = [side for side in entries if first.trials.origin.side_called(side) in sides]
     return TrialSource(
         name,
@@ -557,7 +556,7 @@ def _conditions(trials: Trials, options: Options) -> Iterator[tuple[str, tuple[A
         side = trials.origin.side_called(name)
         if name in trials.conditions:
             values = trials.condition(name)
-        elif side in sides_with_names(trials):
+        elif side in trials.named_sides:
             at = trials.sides.index(side)
             yield name, (np.asarray(trials.codes[at], np.int64), trials.names[at])
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,11 +13,9 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, with_gaps
-from deciban._files import PathLike
 from deciban.errors import InputError, counted, option, shortened
 from deciban.io.text import is_number
-from deciban.trials import Trials
-from deciban.trials.lists import ROW, as_text
+from deciban.trials.lists import as_text
 from deciban.trials.names import IdMap, positions
 from deciban.types import BoolArray, FloatArray, IntArray
 
@@ -206,11 +204,6 @@ def _numbers(
     return result, np.isnan(result)
 
 
-def sides_with_names(trials: Trials) -> tuple[str, ...]:
-    """Return the sides of trials that have names."""
-    return () if trials.sides == ROW else trials.sides
-
-
 def no_column(name: str, there: Sequence[str], key: str, argument: str) -> InputError:
     """Return the error for a column that a key does not have."""
     return InputError(
@@ -232,9 +225,6 @@ def said_of_names(held: IdMap, names: pa.Array) -> pa.Array:
     place = positions(names, held.left)
     return held.right.take(of_numpy(place, lacking=place < 0))
 
-
-Columns: TypeAlias = str | Sequence[str]
-"""Columns that are crossed, separated by commas; a sequence contains several separate partitions."""
 
 _HOW = (
     "Name columns of the key, with commas between crossed columns: gender,channel; with borders of bins for "
@@ -374,81 +364,3 @@ def require_apart(columns: Sequence[SplitColumn], argument: str) -> None:
                 f"{argument}: trials of {one.title!r} would count in several conditions, with several weights. "
                 f"Name the column alone: {one.name}."
             )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
-    """Requested conditions of trials.
-
-    Attributes
-    ----------
-    by : str or sequence of str, optional
-        Columns of the key: every combination of their values is a condition with all metrics. ``"gender,channel"``
-        crosses two columns, ``["gender", "channel"]`` uses each separately; ``"duration:5,10,30"`` makes bins of
-        numbers; ``"enroll=spk2age"`` looks up the names of a side in a file with two columns.
-    equalize : str or sequence of str, optional
-        Columns in the same syntax: metrics in which every combination of their values has equal weight.
-
-    Raises
-    ------
-    InputError
-        If the columns cannot be parsed.
-
-    Examples
-    --------
-    >>> [[one.name for one in columns] for columns in Split(by=["gender,channel", "gender"]).partitions]
-    [['gender', 'channel'], ['gender']]
-    """
-
-    by: Columns | None = None
-    equalize: Columns | None = None
-
-    def __post_init__(self) -> None:
-        """Parse the columns, which refuses invalid ones."""
-        _ = self.partitions
-        for columns in self.equalized:
-            require_apart(columns, "equalize")
-
-    @property
-    def partitions(self) -> tuple[tuple[SplitColumn, ...], ...]:
-        """Columns of each partition."""
-        return _sorted(self.by, "by")
-
-    @property
-    def equalized(self) -> tuple[tuple[SplitColumn, ...], ...]:
-        """Columns of each partition whose conditions get equal weights."""
-        return _sorted(self.equalize, "equalize")
-
-    @property
-    def is_asked(self) -> bool:
-        """True if conditions are requested."""
-        return bool(self.partitions or self.equalized)
-
-    @property
-    def files(self) -> list[PathLike]:
-        """Files that are read besides scores and key."""
-        return [one.path for columns in (*self.partitions, *self.equalized) for one in columns if one.path]
-
-    def refuse(self, what: str, way_out: str = "Leave it out.") -> None:
-        """Refuse conditions where they have no effect.
-
-        Raises
-        ------
-        InputError
-
-        Examples
-        --------
-        >>> Split(by="gender").refuse("a plan")
-        Traceback (most recent call last):
-        deciban.errors.InputError: by: a plan needs all trials together. Leave it out.
-        """
-        items = [one.name for one in fields(self) if getattr(self, one.name)]
-        if items:
-            raise InputError(f"{', '.join(items)}: {what} needs all trials together. {way_out}")
-
-
-def _sorted(columns: Columns | None, argument: str) -> tuple[tuple[SplitColumn, ...], ...]:
-    if columns is None:
-        return ()
-    texts = [columns] if isinstance(columns, str) or not isinstance(columns, Sequence) else columns
-    return tuple(split_columns(one, argument) for one in texts)

@@ -22,9 +22,8 @@ from deciban.workflows import model_files
 from deciban.workflows.evaluate import evaluate_source
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_metrics
-from deciban.workflows.options import Options
+from deciban.workflows.options import Options, Split
 from deciban.workflows.reading.inputs import is_object, messages_with_ties, opened, paths_of
-from deciban.workflows.reading.partitions import Split
 from deciban.workflows.reading.quality import Measured, with_quality
 from deciban.workflows.reading.units import UnitsOfSource, units_of_source
 
