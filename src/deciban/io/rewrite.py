@@ -15,17 +15,9 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, lengths, of_bytes, of_numpy, text_of, to_numpy, with_gaps
 from deciban._files import PathLike
 from deciban.errors import FormatError, InputError, Message, teller
+from deciban.io import formats
 from deciban.io.columns.headers import declared_unit
-from deciban.io.formats import (
-    READ_ONLY_ENDINGS,
-    SILENT_ENDINGS,
-    Contents,
-    Format,
-    TextFormat,
-    by_name,
-    for_ending,
-    formats,
-)
+from deciban.io.formats import Contents, Format, TextFormat
 from deciban.io.reader import Input
 from deciban.io.source import Source, unpacked_name
 from deciban.io.text.reader import Layout
@@ -203,23 +195,23 @@ def _chosen(result: Input, target: PathLike, to: str | None) -> tuple[Format | N
     """Return the format to write, or None if `deciban.write` must choose it; and True if it is that of the input."""
     own, layout, shown = result.format, result.layout, target_name(target)
     if layout is not None and own.name == "table" and layout.delimiter == "\t":
-        own = by_name("tsv")
+        own = formats.by_name("tsv")
     if not own.writes and not isinstance(own, TextFormat):  # read-only format: the target decides
-        return (None if to is None else by_name(to)), False
+        return (None if to is None else formats.by_name(to)), False
     ending = _ending(shown)
-    if to is None and ending in READ_ONLY_ENDINGS:
+    if to is None and ending in formats.READ_ONLY_ENDINGS:
         raise InputError(
             f"{shown}: deciban reads files that end in {ending}, but does not write them. Name a .csv or .txt file."
         )
     if to is None and (str(target) == "-" or not ending or ending == _ending(result.contents.origin.name)):
         return own, True
-    request = for_ending(shown) if to is None else by_name(to)
+    request = formats.for_ending(shown) if to is None else formats.by_name(to)
     if request is not None:
         is_own = request is own and (
             not isinstance(own, TextFormat) or layout is None or layout.delimiter == own.delimiter
         )
         return request, is_own
-    if ending in SILENT_ENDINGS and not isinstance(own, TextFormat):
+    if ending in formats.SILENT_ENDINGS and not isinstance(own, TextFormat):
         return None, False  # the ending means a list of trials
     return own, True
 
@@ -476,7 +468,7 @@ def without_intervals(contents: Contents) -> tuple[Contents, list[str]]:
 
     The bounds belong to the scores of the input, and would be wrong for other scores.
     """
-    names = {name for chosen in formats().values() for name in chosen.interval}
+    names = {name for chosen in formats.formats().values() for name in chosen.interval}
     known = sorted(names & {name for table in contents.tables for name in table.trials.conditions})
     if not known:
         return contents, []

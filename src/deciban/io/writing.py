@@ -21,37 +21,13 @@ from deciban._files import PathLike, atomic_write, display_name, require_file_na
 from deciban._validate.arrays import unit_of
 from deciban._validate.classes import Prior
 from deciban.errors import FormatError, InputError, KeyMismatchError, Message, as_message, counted, not_none, option
+from deciban.io import formats, units
 from deciban.io.columns.headers import Columns, unit_in_words
-from deciban.io.formats import (
-    KIND_OF,
-    SILENT_ENDINGS,
-    ContentKind,
-    Contents,
-    Format,
-    Item,
-    TextFormat,
-    WrittenContents,
-    by_name,
-    field_of,
-    for_ending,
-    formats,
-    labels_in_words,
-    require,
-)
+from deciban.io.formats import ContentKind, Contents, Format, Item
 from deciban.io.reader import read_contents, read_input
 from deciban.io.recognition import InputReading, memory_of
 from deciban.io.source import CODECS, codec_for, files_of, require_one_stream, unpacked_name
 from deciban.io.text.writer import write_text
-from deciban.io.units import (
-    SUBMISSION,
-    as_detection_llrs,
-    certain,
-    in_other_units,
-    n_infinite,
-    notes_on_submissions,
-    refuse_negated_probabilities,
-    require_class_units,
-)
 from deciban.memory import memory_error, memory_for_trials
 from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts
@@ -160,7 +136,7 @@ def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None
     bob y -2
     """
     if not isinstance(item, Contents):
-        return put(Contents.of(item, *more), path, format, [KIND_OF[type(one)] for one in (item, *more)])[0]
+        return put(Contents.of(item, *more), path, format, [formats.KIND_OF[type(one)] for one in (item, *more)])[0]
     if more:
         raise InputError("contents of a file cannot be written with more tables. Combine all in one Contents.")
     return put(item, path, format)[0]
@@ -172,7 +148,7 @@ def put(
     name: str | None,
     needed: Sequence[ContentKind] = (),
     columns: Sequence[str] = (),
-) -> tuple[Format, WrittenContents]:
+) -> tuple[Format, formats.WrittenContents]:
     """Write contents to a file; see `write`.
 
     Parameters
@@ -198,13 +174,13 @@ def put(
     """
     chosen = _chosen(contents, path, name)
     if not chosen.writes:
-        writable = ", ".join(name for name, one in formats().items() if one.writes)
+        writable = ", ".join(name for name, one in formats.formats().items() if one.writes)
         raise InputError(f"format: {chosen.name} can be read, but not written. Use one of {writable}.")
-    require(contents, chosen.writes, chosen.name)
+    formats.require(contents, chosen.writes, chosen.name)
     if chosen.detection_llr:
-        contents = as_detection_llrs(contents)
+        contents = units.as_detection_llrs(contents)
     with opened(path) as stream:
-        if isinstance(chosen, TextFormat):
+        if isinstance(chosen, formats.TextFormat):
             written = write_text(contents, chosen, stream)
         else:
             writer: Any = chosen  # a format with a writer
@@ -251,9 +227,9 @@ def target_name(path: PathLike) -> str:
 
 def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
     if name is not None:
-        return by_name(name)
+        return formats.by_name(name)
     shown = target_name(path)
-    result = for_ending(shown)
+    result = formats.for_ending(shown)
     if result is not None:
         return result
     _refuse_unknown_ending(shown)
@@ -265,19 +241,19 @@ def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
     sides = contents.index.trials.sides if contents.index is not None else ()
     default = special.get(kind) or entries.get(sides)
     if default is None:
+        able = ", ".join(name for name, f in formats.formats().items() if set(f.writes) & set(contents.kinds))
         raise FormatError(
-            f"{shown}: its ending does not determine a format for {kind}. Name one: "
-            f"{option('to')} {', '.join(one for one, f in formats().items() if set(f.writes) & set(contents.kinds))}."
+            f"{shown}: its ending does not determine a format for {kind}. Name one: {option('to')} {able}."
         )
-    return by_name(default)
+    return formats.by_name(default)
 
 
 def _refuse_unknown_ending(shown: str) -> None:
     """Raise if an ending belongs to no format that can be written; numbers, as in versions, are allowed."""
     ending = Path(unpacked_name(shown)).suffix.casefold()
-    if ending in SILENT_ENDINGS or not any(map(str.isalpha, ending)):
+    if ending in formats.SILENT_ENDINGS or not any(map(str.isalpha, ending)):
         return
-    known = sorted({one for form in formats().values() if form.writes for one in form.endings})
+    known = sorted({one for form in formats.formats().values() if form.writes for one in form.endings})
     raise InputError(
         f"{shown}: the ending {ending} belongs to no format. Use {', '.join(known)} (.txt for plain lists; add "
         f"{', '.join(codec.ending for codec in CODECS)} to compress), or name the format ({option(to=...)})."
@@ -372,15 +348,15 @@ def convert(
     >>> [message.kind for message in convert(path, path.with_suffix(".h5"))]
     ['read', 'wrote']
     """
-    require_class_units(write_as)
+    units.require_class_units(write_as)
     unit = unit_of(log10=log10, lr=lr)
     if negate:
-        refuse_negated_probabilities(probabilities)
+        units.refuse_negated_probabilities(probabilities)
     require_one_stream([source, key])
     refuse_overwriting([target], [source, key], made=target)
     # A format for detection llrs converts the scores itself.
-    class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
-    convert_as = partial(in_other_units, detection_llr=detection_llr, write_as=class_unit, lr=lr, negate=negate)
+    class_unit = "loglik" if to in formats.formats() and formats.formats()[to].detection_llr else write_as
+    convert_as = partial(units.in_other_units, detection_llr=detection_llr, write_as=class_unit, lr=lr, negate=negate)
     read = _Read(what, partial(convert_as, probabilities=probabilities))
     reading: InputReading = {"format": format, "columns": columns, "labels": labels}
     if memory_of([source]) > memory_for_trials(memory):
@@ -400,8 +376,8 @@ def convert(
         messages += [read_message("key", truth, truth.label_counts), *notes, met]
         needed.append("key")
     answer = put_and_tell(contents, target, to, needed)
-    is_known = contents.origin.is_read_as(SUBMISSION) and not read.told  # written with the units of the input
-    return (*messages, *answer, *([] if is_known else notes_on_submissions(answer, write_as)))
+    is_known = contents.origin.is_read_as(units.SUBMISSION) and not read.told  # written with the units of the input
+    return (*messages, *answer, *([] if is_known else units.notes_on_submissions(answer, write_as)))
 
 
 @dataclass
@@ -452,7 +428,7 @@ class _Read:
         self.told |= dict.fromkeys(one for one in messages if not one.origin)
         if self.converted.keywords["probabilities"] is not None:
             classes = result.class_scores
-            own = [n_infinite(one.score) for one in (result.systems if classes is None else (classes,))]
+            own = [units.n_infinite(one.score) for one in (result.systems if classes is None else (classes,))]
             self.n_certain = list(starmap(add, zip_longest(self.n_certain, own, fillvalue=0)))
         return result
 
@@ -461,14 +437,14 @@ class _Read:
         first = not_none(self.first, "first batch")
         counts = [] if first.index is None else [counted(self.n_trials, "trial")]
         if first.key is not None:
-            counts.append(labels_in_words(self.words, *self.labels))
+            counts.append(formats.labels_in_words(self.words, *self.labels))
         origin = replace(first.origin, name=name)
         yield read_message("read", replace(first, origin=origin), ", ".join(counts) or ", ".join(first.kinds))
         yield from (as_message(note, name) for note in self.notes)
         yield from self.told
         noun = "segment" if first.class_scores is not None else "trial"
         for n in self.n_certain:
-            yield from certain(n, noun, name)
+            yield from units.certain(n, noun, name)
 
 
 def _needs_all(
@@ -478,7 +454,7 @@ def _needs_all(
     from deciban.io.partitions.files import table_files  # not needed for most files, which fit in memory
     from deciban.io.partitions.writing import is_readable_in_batches
 
-    form = by_name(to) if to is not None else for_ending(target_name(target))
+    form = formats.by_name(to) if to is not None else formats.for_ending(target_name(target))
     if form is None or form.name != "parquet" or str(target) == "-":
         return "only Parquet can be written in batches"
     if key is not None:
@@ -501,7 +477,7 @@ def _in_batches(
             result = read.add(contents)
             table = table_of(result)
             if left is None:
-                lost = left_out(result, by_name("parquet"), written_of(result, table))
+                lost = left_out(result, formats.by_name("parquet"), written_of(result, table))
                 left = [Message("left out", "", one) for one in lost]
             writer.write(table, name)
     message = Message("wrote", target_name(target), "as parquet, in batches")
@@ -547,7 +523,7 @@ def only(contents: Contents, what: ContentKind) -> Contents:
     )
     if what == "index":
         return empty
-    return replace(empty, **{field_of(what): getattr(contents, field_of(what))})
+    return replace(empty, **{formats.field_of(what): getattr(contents, formats.field_of(what))})
 
 
 def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Contents, Message]:
@@ -581,7 +557,7 @@ def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Con
 _ABOUT_TRIALS = ("index", "systems", "key", "class_scores", "class_key")
 
 
-def left_out(contents: Contents, chosen: Format, written: WrittenContents) -> list[str]:
+def left_out(contents: Contents, chosen: Format, written: formats.WrittenContents) -> list[str]:
     """Return texts about contents that were not written, with the reason."""
     main = next((kind for kind in contents.kinds if kind in written.kinds), "these")
     reasons = [

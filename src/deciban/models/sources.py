@@ -19,17 +19,8 @@ from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.multiclass_objective import CountedTrials, which_count
 from deciban.errors import InputError, naming_trials, not_none
 from deciban.models.model import Plain, Training, digits_of, in_digits, without_measure_warnings
-from deciban.trials.sources import (
-    Batch,
-    Columns,
-    Engine,
-    LoadedPartition,
-    SourcePartition,
-    T,
-    TrialFields,
-    TrialSource,
-    found_in,
-)
+from deciban.trials import sources
+from deciban.trials.sources import Batch, Columns, T, TrialFields, TrialSource, found_in
 from deciban.trials.speakers import BatchUnits
 from deciban.types import Additive, AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray
 
@@ -40,7 +31,7 @@ if TYPE_CHECKING:
     from deciban.trials.lists import Trials as TrialList
 
 
-def read_mapped(model: Any, systems: tuple[str, ...], partition: SourcePartition, fields: TrialFields) -> Batch:
+def read_mapped(model: Any, systems: tuple[str, ...], partition: sources.SourcePartition, fields: TrialFields) -> Batch:
     """Read the trials of a partition with mapped scores.
 
     Raises
@@ -157,7 +148,7 @@ def _of_each(is_target: AnyArray) -> tuple[int, int]:
     return len(is_target) - n_tar, n_tar
 
 
-def scored_by(source: TrialSource, engine: Engine | None) -> AvailableSystems:
+def scored_by(source: TrialSource, engine: sources.Engine | None) -> AvailableSystems:
     """Return the numbers of trials of a source by the systems that scored them, in one pass."""
     fields = TrialFields(tuple(range(len(source.systems))), truth=True, weight=source.has_weights)
     systems: AvailableSystems | None = found_in(source, engine, fields, AvailableSystems.of, "counting scores")
@@ -231,7 +222,7 @@ class LabelledSource(ABC):
     """Quality measures that are read, too."""
 
     def __init__(
-        self, source: TrialSource, engine: Engine | None = None, memory: int | None = None, units: Any = None
+        self, source: TrialSource, engine: sources.Engine | None = None, memory: int | None = None, units: Any = None
     ) -> None:
         self.source, self.engine, self.memory = source, engine, memory
         self.batch = source.batch if engine is None else None
@@ -303,7 +294,7 @@ class LabelledSource(ABC):
             return self, None if self.units is None else self.units.units
         own = self.batch.counting
         own = replace(own, units=not_none(own.units, "units").only_used())
-        return self.on(replace(self.source, partitions=(LoadedPartition(own, self.source.name),))), own.units
+        return self.on(replace(self.source, partitions=(sources.LoadedPartition(own, self.source.name),))), own.units
 
     def training(self, results: Mapping[str, Plain]) -> Training:
         """Return the record of a training on these trials."""
@@ -388,7 +379,9 @@ class SourceTrials(LabelledSource):
         return scores
 
 
-def _left_out(units: BatchUnits, group: int, n_groups: int, partition: SourcePartition, fields: TrialFields) -> Batch:
+def _left_out(
+    units: BatchUnits, group: int, n_groups: int, partition: sources.SourcePartition, fields: TrialFields
+) -> Batch:
     """Read the trials of a partition without a group of units."""
     batch = partition.read(replace(units.wanted(fields, with_keys=True), truth=True, weight=True)).counting
     if batch.truth is None or not len(batch.truth):

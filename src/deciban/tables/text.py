@@ -14,28 +14,8 @@ from deciban.errors import InputError, Note, amount, counted, option, shortened,
 from deciban.evaluation.breakdowns import ByConditions, SystemConditions
 from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
-from deciban.tables.results import (
-    ALL,
-    TableConsole,
-    TableOptions,
-    captioned,
-    console,
-    errors_in_words,
-    number,
-    percent,
-    points_table,
-    print_classes,
-    print_multiclass,
-    print_primaries,
-    print_two_class,
-    rate,
-    say,
-    say_all,
-    summary_columns,
-    table,
-    threshold,
-    two_class_caption,
-)
+from deciban.tables import results as terminal
+from deciban.tables.results import captioned, number, percent, rate, say, say_all, table
 from deciban.tables.writers import STYLES, UNLIMITED, WRITERS, Table
 
 if TYPE_CHECKING:
@@ -73,7 +53,7 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
     if value is not None and (not isinstance(value, int) or value < _LEAST):
         raise InputError(f"width: got {width!r}. It must be a whole number of columns, at least {_LEAST}.")
     written = io.StringIO()
-    out = TableConsole(style, file=written, width=width or UNLIMITED, color_system=None, force_terminal=False)
+    out = terminal.TableConsole(style, file=written, width=width or UNLIMITED, color_system=None, force_terminal=False)
     if getattr(result, "kind", None) == "comparison":
         print_comparison(result, out)
     elif isinstance(result, Results) or not hasattr(result, "rows"):
@@ -95,7 +75,7 @@ def print_results(
     order: Sequence[str] = (),
     with_trials: bool = False,
     all_classes: bool | None = False,
-    options: TableOptions = ALL,
+    options: terminal.TableOptions = terminal.ALL,
     sentences: Sequence[str] = (),
 ) -> None:
     """Print the table of all systems and its notes.
@@ -117,23 +97,23 @@ def print_results(
     sentences : sequence of str
         Sentences about all trials, printed before the notes.
     """
-    to = out or console()
+    to = out or terminal.console()
     if leads_with_rates(results):
         results = _without_llrs(results)
     if results.kind == "classes":
-        print_multiclass(results.systems, to, order, corrected=options.corrected)
+        terminal.print_multiclass(results.systems, to, order, corrected=options.corrected)
         if all_classes is not None:
-            print_classes(results.systems, to, all_of_them=all_classes)
+            terminal.print_classes(results.systems, to, all_of_them=all_classes)
     else:
         if not leads_with_rates(results):
-            print_two_class(results.systems, to, order, options, with_trials=with_trials)
+            terminal.print_two_class(results.systems, to, order, options, with_trials=with_trials)
         if results.primaries:
             from deciban.tables.error_rates import field_tables  # loads metrics of spoofing, too
 
             for one in field_tables(results):
                 to.print(one)
     if results.primaries:
-        print_primaries(results, to)
+        terminal.print_primaries(results, to)
     say_all(to, sentences)
     notes = results.note_lines[: options.most_notes]
     say_all(to, notes, "yellow")
@@ -144,7 +124,7 @@ def print_results(
         print_conditions(results, to, everything=options.everything)
 
 
-def print_comparison(comparison: Comparison, out: TableConsole) -> None:
+def print_comparison(comparison: Comparison, out: terminal.TableConsole) -> None:
     """Print a table of the differences of all pairs, and sentences about them."""
     from deciban.analysis.comparison import caption_of, headings_of, rows_of, sentences_of
 
@@ -264,7 +244,7 @@ def print_conditions(results: Results[Any], out: Console, *, everything: bool = 
             else:
                 out.print(_table_of_metrics(rows, part, everything=everything))
             if len(one.pooled.point_names) > 1:
-                out.print(points_table(named, front, in_full=False, everything=everything))
+                out.print(terminal.points_table(named, front, in_full=False, everything=everything))
             if one.pooled.kind == "two-class" and (by_rule := rule_table(named, front)) is not None:
                 out.print(by_rule)
             level = LEVEL if one.pooled.uncertainty is None else one.pooled.uncertainty.level
@@ -277,8 +257,8 @@ def print_conditions(results: Results[Any], out: Console, *, everything: bool = 
 def _table_of_metrics(rows: Rows, part: ByConditions, *, everything: bool) -> Table:
     """Return the table with the main metrics of each condition."""
     pooled = rows[0][2]
-    columns = summary_columns([pooled], everything=everything)
-    caption = "Cllr and information in bits" if pooled.kind == "classes" else two_class_caption(pooled)
+    columns = terminal.summary_columns([pooled], everything=everything)
+    caption = "Cllr and information in bits" if pooled.kind == "classes" else terminal.two_class_caption(pooled)
     unit = " (weight)" if getattr(pooled, "is_weighted", False) else ""
     result = condition_table(rows, part, columns, lambda one: [cell(one) for cell in columns.values()], unit=unit)
     return replace(result, caption=captioned(caption, [pooled]))
@@ -374,7 +354,7 @@ def print_requested(
     thresholds, misleading : bool
         Whether to print these tables, too.
     """
-    to, systems = out or console(), results.systems
+    to, systems = out or terminal.console(), results.systems
     from deciban.tables.error_rates import classifier_tables  # loads on request
 
     shown: list[Table | None] = list(classifier_tables(systems))
@@ -428,7 +408,9 @@ def _thresholds(systems: Sequence[Evaluation]) -> Table | None:
             result.append((f"minDCF, {point}", least, point.min_threshold, *best))
             fixed = (with_interval(rate(getattr(point, name)), one, (name, k)) for name in ("p_miss", "p_fa"))
             result.append((f"actDCF, {point}", actual, point.threshold, *fixed))
-        rows += [(one.name, what, value, threshold(place, unit), *rates) for what, value, place, *rates in result]
+        rows += [
+            (one.name, what, value, terminal.threshold(place, unit), *rates) for what, value, place, *rates in result
+        ]
     words = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; actDCF: the Bayes threshold"
     headings = ["system", "metric", "value", "threshold", "misses", "false alarms"]
     return _requested(headings, rows, words, systems, 2)
@@ -468,7 +450,7 @@ def _rates_at(systems: Sequence[Evaluation], limited: str) -> Table | None:
             one.name,
             f"{100 * result.limit:.6g} %",
             with_interval(rate(result.rate), one, ("rates_at", k)),
-            *errors_in_words(result.errors, unit),
+            *terminal.errors_in_words(result.errors, unit),
         )
         for one in systems
         for k, result in enumerate(one.requested.rates_at)
@@ -485,7 +467,7 @@ def _at_thresholds(systems: Sequence[Evaluation]) -> Table | None:
         (
             one.name,
             result.name,
-            threshold(result.errors.threshold, unit),
+            terminal.threshold(result.errors.threshold, unit),
             with_interval(rate(result.errors.p_miss), one, ("at_thresholds_p_miss", k)),
             with_interval(rate(result.errors.p_fa), one, ("at_thresholds_p_fa", k)),
             with_interval(percent(result.errors.hter), one, ("at_thresholds_hter", k)),

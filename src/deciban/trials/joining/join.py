@@ -14,22 +14,8 @@ from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy, with_gaps
 from deciban.errors import InputError, KeyMismatchError, counted, option
 from deciban.trials.classes import ClassKey, ClassScores
-from deciban.trials.joining import Lookup, Renaming
-from deciban.trials.joining.matching import (
-    Duplicates,
-    JoinReport,
-    Missing,
-    RefusedTrials,
-    align,
-    align_systems,
-    check_duplicates,
-    conflict_of,
-    copies_in,
-    copies_of,
-    require_comparable,
-    require_same_sides,
-    such_trials,
-)
+from deciban.trials.joining import Lookup, Renaming, matching
+from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, align, align_systems
 from deciban.trials.lists import ConcatenatedRows, Origin, Trials
 from deciban.trials.names import IdMap, encode
 from deciban.trials.tables import Index, Key, Scores, SegmentQuality, TrialTable
@@ -44,23 +30,23 @@ def refuse_conflicts(labels: Key, key: Key, *, ids: Renaming | None = None) -> N
     KeyMismatchError
         If a trial is target in one and non-target in the other.
     """
-    require_comparable(labels.trials, key.trials)
+    matching.require_comparable(labels.trials, key.trials)
     result = contradictions(labels, key, ids)
     if result.n:
         raise other_label(result, key.trials.origin.name)
 
 
-def contradictions(labels: Key, key: Key, ids: Renaming | None) -> RefusedTrials:
+def contradictions(labels: Key, key: Key, ids: Renaming | None) -> matching.RefusedTrials:
     """Return the trials with another label than in a key."""
     theirs, ours = (labels.trials, key.trials) if ids is None else ids.both(labels.trials, key.trials)
     rows = Lookup(theirs).find(ours).rows
     rows = np.arange(len(labels)) if rows is None else rows
     indices = np.flatnonzero(rows >= 0)
     conflict = indices[labels.is_target[indices] != key.is_target[rows[indices]]]
-    return RefusedTrials.of(labels.trials, conflict[:1], len(conflict), len(indices))
+    return matching.RefusedTrials.of(labels.trials, conflict[:1], len(conflict), len(indices))
 
 
-def other_label(fault: RefusedTrials, key: str) -> KeyMismatchError:
+def other_label(fault: matching.RefusedTrials, key: str) -> KeyMismatchError:
     """Return the error for labels that contradict a key."""
     trials = fault.trials
     swapped = " Are targets and non-targets of one of them swapped?" if fault.n == fault.n_of > 1 else ""
@@ -102,7 +88,7 @@ def new_rows(lists: Sequence[Trials]) -> list[IntArray]:
     if not lists:
         raise InputError("lists: none given. A union needs at least one list of trials.")
     for trials in lists[1:]:
-        require_comparable(trials, lists[0])
+        matching.require_comparable(trials, lists[0])
     known = replace(lists[0], conditions={})  # conditions do not identify trials
     indices = [np.delete(np.arange(len(known)), Lookup(known).surplus[1])]
     for trials in lists[1:]:
@@ -271,19 +257,19 @@ def merge(tables: Sequence[Table], *, duplicates: Duplicates = "error") -> Table
     >>> both.score.tolist(), both.trials.condition("gender").to_pylist()
     ([1.0, 2.0], ['m', 'f'])
     """
-    check_duplicates(duplicates)
+    matching.check_duplicates(duplicates)
     if not tables:
         raise InputError("tables: none given. merge needs at least one.")
     merged = concatenate(_alike(tables))
     copies = Lookup(merged.trials).surplus
     if not copies.shape[1]:
         return merged
-    conflict, again = copies_in(merged, copies)
+    conflict, again = matching.copies_in(merged, copies)
     if conflict.n:
-        raise conflict_of(conflict, merged.conflict)
+        raise matching.conflict_of(conflict, merged.conflict)
     known = _shared_conditions(merged.trials, copies)
     if duplicates == "error":
-        raise copies_of(again)
+        raise matching.copies_of(again)
     merged = merged._with(replace(merged.trials, conditions=known), slice(None))  # noqa: SLF001  # tables are one family
     return merged.take(np.delete(np.arange(len(merged)), copies[1]))
 
@@ -297,7 +283,9 @@ def _alike(tables: Sequence[Table]) -> list[Table]:
         names = f"{first.trials.origin.name} and {other.trials.origin.name}"
         if type(other) is not type(first):
             raise InputError(f"{names}: a {type(first).__name__} and a {type(other).__name__} cannot be merged.")
-        require_same_sides(other.trials.sides, other.trials.origin.name, first.trials.sides, first.trials.origin.name)
+        matching.require_same_sides(
+            other.trials.sides, other.trials.origin.name, first.trials.sides, first.trials.origin.name
+        )
         if isinstance(other, Scores | ClassScores) and other.name != first.name:
             raise InputError(
                 f"{names}: scores of two systems, {first.name!r} and {other.name!r}. Only parts of one system can be "
@@ -341,7 +329,7 @@ def _shared_conditions(trials: Trials, copies: IntArray) -> dict[str, pa.Array]:
             raise KeyMismatchError(
                 f"{trials.origin.where(one)} and {trials.origin.where(other)}: trial {trials.name_of(one)} has two "
                 f"values of {name}, {column[one].as_py()!r} and {column[other].as_py()!r}"
-                f"{such_trials(len(np.unique(copies[0][differs])))}. Correct one of them."
+                f"{matching.such_trials(len(np.unique(copies[0][differs])))}. Correct one of them."
             )
     return known
 
