@@ -116,8 +116,9 @@ def test_sure_trials_are_told_from_the_others_without_error():
 def test_blocks_of_trials_add_up(monkeypatch):
     loglik, label = random_trials(9, 400)
     expected = multiclass.subset_c_avg(loglik, label).value
-    monkeypatch.setattr(class_subsets, "_TRIALS", 7)
-    monkeypatch.setattr(class_subsets, "_LOW", 3)
+    monkeypatch.setattr(class_subsets, "_TRIALS", 8)
+    monkeypatch.setattr(class_subsets, "_CELLS_AT_ONCE", 64)
+    monkeypatch.setattr(class_subsets, "_READ", 50)
     np.testing.assert_allclose(multiclass.subset_c_avg(loglik, label).value, expected, rtol=1e-14)
 
 

@@ -13,7 +13,6 @@ one pass over the trials covers all priors.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -455,14 +454,14 @@ def sharing_factors(totals: CountArray, shares: FloatArray) -> FloatArray:
     return values
 
 
-_LOW = 7
-"""Number of low classes: all their subsets share one array, recomputed for each subset of the high classes."""
+_CELLS_AT_ONCE = 1 << 16
+"""Decisions in a table, which stays in cache: of some trials, in subsets that differ in the first classes."""
 
-_TRIALS = 512
-"""Trials in a batch: with 2^7 subsets, all arrays stay in cache."""
+_TRIALS = 2040
+"""Largest number of trials in a table, a multiple of 8; counters of 8 bits are enough for an eighth of them."""
 
-_SORTED = 1 << 16
-"""Trials that are sorted together, so that similar trials are neighbours."""
+_READ = 1 << 14
+"""Trials whose likelihoods are computed together."""
 
 _RANGE = 700.0
 """Exponentials of numbers in [-700, 0] are normal floats."""
@@ -494,17 +493,18 @@ class SubsetCounts:
     @classmethod
     def of(cls, loglik: ScoreArray, rows_of: list[IntArray], odds: float) -> SubsetCounts:
         """Count trials; ``rows_of`` contains the rows of each class."""
-        n_classes, counts = loglik.shape[1], list[IntArray]()
-        for own, rows in enumerate(rows_of):
-            result, n_sure = np.zeros((2, *_masks_with(own, n_classes).shape), np.int64), len(rows)
-            for trials, decisions in _doubtful_decisions(loglik, rows, own, odds):
-                n_sure -= len(trials)
-                for kind, at, table in decisions:
-                    result[kind, at] += table.sum(axis=1, dtype=np.uint32)
-            result[0] += n_sure  # hits in all subsets, without a false alarm
-            counts.append(result.reshape(2, -1))
-        hits, alarms = (np.array(some) for some in zip(*counts, strict=True))
-        return cls(odds, np.array([len(rows) for rows in rows_of]), hits, alarms)
+        n_classes = loglik.shape[1]
+        accepted = np.zeros((2, n_classes, 1 << (n_classes - 1)), np.int64)
+        for target, _, label, tables in _subset_decisions(loglik, rows_of, odds):
+            starts = np.flatnonzero(np.diff(label, prepend=-1))
+            of_class = np.diff(np.append(starts, len(label))) if tables is None else _by_class(tables, starts)
+            for own, counts in zip(label[starts].tolist(), of_class, strict=True):
+                if own == target:
+                    accepted[0, own] += counts
+                else:
+                    both = accepted[1, own].reshape(-1, 2, 1 << (target - (target > own)))[:, 1]
+                    both += counts if tables is None else counts.reshape(both.shape)
+        return cls(odds, np.array([len(rows) for rows in rows_of]), *accepted)
 
     def __add__(self, other: SubsetCounts) -> SubsetCounts:
         """Add the counts of other trials."""
@@ -525,7 +525,8 @@ class SubsetCounts:
         rivals = np.maximum(n_members - 1, 1)
         total = np.zeros(1 << n_classes)
         for own, n_trials in enumerate(self.totals.tolist()):
-            subsets = _masks_with(own, n_classes).ravel()
+            others = np.arange(1 << (n_classes - 1))
+            subsets = others + (others >> own << own) + (1 << own)  # the bit of the class is inserted
             cost = p_target * (n_trials - self.hits[own]) + (1.0 - p_target) * self.alarms[own] / rivals[subsets]
             total[subsets] += cost / n_trials
         total[n_members < 2] = 0.0
@@ -547,26 +548,17 @@ def mean_costs_of_trials(loglik: ScoreArray, rows_of: list[IntArray], odds: floa
     """
     n_classes = loglik.shape[1]
     p_target, size = odds / (1.0 + odds), np.arange(2, n_classes + 1)
-    n_with = np.array([math.comb(n_classes - 1, k - 1) for k in size], np.float64)[:, None]
-    n_subsets, size = np.array([math.comb(n_classes, k) for k in size], np.float64)[:, None], size[:, None]
-    parts = []
-    for own, rows in enumerate(rows_of):
-        n_members = np.bitwise_count(_masks_with(own, n_classes)).astype(np.int64)
-        n_high, n_low = n_members[:, 0] - 1, n_members[0]  # both include the class itself, which counts once
-        misses, alarms = np.zeros((2, len(size), len(rows)))
-        for trials, decisions in _doubtful_decisions(loglik, rows, own, odds):
-            # Sizes are separated after all decisions; 20 classes need at most 924 tables of numbers up to 19.
-            sums = np.zeros((2, int(n_high.max()) + 1, len(n_low), len(trials)), np.uint16)
-            for kind, at, table in decisions:
-                sums[kind, n_high[at]] += table
-            misses[:, trials] = n_with
-            for high, low in itertools.product(range(sums.shape[1]), np.unique(n_low).tolist()):
-                if high + low >= 2:
-                    hits, wrong = sums[:, high, n_low == low].sum(axis=1, dtype=np.int64)
-                    misses[high + low - 2, trials] -= hits
-                    alarms[high + low - 2, trials] += wrong
-        parts.append((p_target * misses + (1.0 - p_target) * alarms / (size - 1)) / (size * n_subsets))
-    return np.concatenate(parts, axis=1)
+    n_with, n_with_both, n_subsets = (
+        np.array([math.comb(n_classes - n, k - n) for k in size], np.float64)[:, None] for n in (1, 2, 0)
+    )
+    size, accepted = size[:, None], np.zeros((2, n_classes - 1, sum(map(len, rows_of))))
+    for target, trials, label, tables in _subset_decisions(loglik, rows_of, odds):
+        hit, kept = int(label[0] == target), trials >= 0
+        in_all = (n_with_both, n_with)[hit]
+        counts = _by_size(tables, kept, n_classes - 1 + hit)[hit:] if tables else in_all
+        accepted[hit][:, trials[kept]] += counts
+    alarms, hits = accepted
+    return np.asarray((p_target * (n_with - hits) + (1.0 - p_target) * alarms / (size - 1)) / (size * n_subsets))
 
 
 def least_llr(n_members: int, odds: float) -> float:
@@ -574,57 +566,110 @@ def least_llr(n_members: int, odds: float) -> float:
     return math.log((1.0 - _SUBSET_ROUNDING) / (odds + _SUBSET_ROUNDING / (n_members - 1)))
 
 
-def _masks_with(own: int, n_classes: int) -> IntArray:
-    """Return bit masks of the subsets that contain a class, (n_high, n_low)."""
-    others = np.delete(np.arange(n_classes), own)
-    return np.asarray(_masks(others[_LOW:])[:, None] + _masks(others[:_LOW]) + (1 << own))
+def _subset_decisions(
+    loglik: ScoreArray, rows_of: list[IntArray], odds: float
+) -> Iterator[tuple[int, IntArray, IntArray, Iterator[BoolArray] | None]]:
+    """Yield targets, trials that they accept in some subsets, the class of each trial, and decisions in subsets.
 
-
-def _doubtful_decisions(
-    loglik: ScoreArray, rows: IntArray, own: int, odds: float
-) -> Iterator[tuple[IntArray, Iterator[tuple[int, int, AnyArray]]]]:
-    """Yield trials of class ``own`` whose decisions differ between the subsets that contain it, and the decisions.
-
-    Decisions are tables (n_low, n_trials), each with the high part of the mask. Kind 0: whether ``own`` is accepted.
-    Kind 1: the number of other accepted classes. Use a table before you request the next one.
+    Trials are numbered by class. Their classes ascend, and are all the target or all others. Decisions are None if the
+    trials are accepted in all subsets that contain their class and the target. Otherwise they are `_tables` of these
+    subsets, and each class has a multiple of 8 trials: the number of those that are added is -1.
     """
-    n_classes = loglik.shape[1]
-    others, masks = np.delete(np.arange(n_classes), own), _masks_with(own, n_classes)
-    factor = (1.0 - _SUBSET_ROUNDING) / (1.0 + (np.bitwise_count(masks).astype(np.float64) - 1.0) * odds)
-    for start in range(0, len(rows), _SORTED):
-        block = class_major(loglik, rows[start : start + _SORTED])
-        doubtful = _doubtful(block, own, odds)
-        n_sure = int(np.count_nonzero(~doubtful.any(axis=0)))
-        # Sort trials by their doubtful classes: then most batches of trials need few comparisons.
-        order = np.lexsort(doubtful)[n_sure:]
-        for first in range(0, len(order), _TRIALS):
-            some = order[first : first + _TRIALS]
-            likelihood = np.exp(_squeezed(block[:, some]))
-            unsure = np.atleast_1d(doubtful[:, some].any(axis=1))
-            yield start + some, _decisions(likelihood, unsure, (own, others[:_LOW], others[_LOW:]), factor)
+    n_classes, counts = loglik.shape[1], [len(rows) for rows in rows_of]
+    rows, label = np.concatenate(rows_of), np.repeat(np.arange(n_classes), counts)
+    for first in range(0, len(rows), _READ):
+        truth = label[first : first + _READ]
+        likelihood = np.exp(_squeezed(class_major(loglik, rows[first : first + _READ])))
+        for target, sure, unsure in _accepted_in_some(likelihood, truth, odds):
+            if len(sure):
+                yield target, first + sure, truth[sure], None
+            places, of_eights = _in_eights(truth[unsure])
+            number, trials = np.full(len(of_eights), -1), np.zeros(len(of_eights), np.int64)
+            number[places], trials[places] = first + unsure, unsure
+            gains, start = _gains(likelihood[:, trials], of_eights, target, odds)
+            start[number < 0] = np.inf  # never accepted
+            for at in range(0, len(trials), _TRIALS):
+                some = slice(at, at + _TRIALS)
+                yield target, number[some], of_eights[some], _tables(gains[:, some], start[some])
 
 
-def _masks(classes: IntArray) -> IntArray:
-    """Return bit masks of all subsets of some classes; bit ``j`` of the position includes the ``j``-th class."""
-    masks = np.zeros(1, np.int64)
-    for k in classes.tolist():
-        masks = np.concatenate((masks, masks + (1 << k)))
-    return masks
+def _accepted_in_some(likelihood: FloatArray, truth: IntArray, odds: float) -> Iterator[tuple[int, IntArray, IntArray]]:
+    """Yield targets, trials that they accept in all subsets, and in some or none: first their own, then others.
 
-
-def _doubtful(block: FloatArray, own: int, odds: float) -> BoolArray:
-    """Return a (n_classes, n_trials) array: True if the decision differs between the subsets with class ``own``.
-
-    Class ``own`` is certainly accepted if no rival has more than ``odds`` times its likelihood. Another class is
-    certainly rejected if it is so far behind ``own`` that it is below the threshold even in the largest subset.
+    They accept if the mean likelihood of the others in the subset is at most ``odds`` times their own. Classes above
+    this limit raise the mean: it is farthest above the limit with all of them, and farthest below it with none of them.
     """
-    slack = 1e-9
-    with np.errstate(invalid="ignore", over="ignore"):
-        lead = block[own] - block  # equal infinities give NaN, which is no lead
-    doubtful: BoolArray = ~(lead > math.log((len(block) - 1) * odds) + slack)
-    doubtful[own] = False
-    doubtful[own] = ~np.all(np.delete(lead, own, axis=0) > slack - math.log(odds), axis=0)
-    return doubtful
+    n_others, columns, total = len(likelihood) - 1, np.arange(len(truth)), likelihood.sum(axis=0)
+    own, others, slack = likelihood[truth, columns], likelihood.copy(), 1e-9 * odds
+    others[truth, columns] = 0.0
+    rival = others.max(axis=0)
+    for target, value in enumerate(likelihood):
+        limit, its = odds * value, slice(*np.searchsorted(truth, [target, target + 1]).tolist())
+        is_sure = rival[its] <= limit[its]
+        yield target, its.start + np.flatnonzero(is_sure), its.start + np.flatnonzero(~is_sure)
+        high = np.minimum(own, limit) - np.minimum(likelihood, limit).sum(axis=0)
+        is_sure = total + high < value * (max(odds, 1.0) - slack)
+        is_unsure = ~is_sure & ~(own - high > value * (n_others * odds + min(odds, 1.0) + slack))
+        is_sure[its] = is_unsure[its] = False
+        yield target, np.flatnonzero(is_sure), np.flatnonzero(is_unsure)
+
+
+def _gains(likelihood: FloatArray, truth: IntArray, target: int, odds: float) -> tuple[FloatArray, FloatArray]:
+    """Return the gains of the other classes over a target, and the gain of the class of each trial, less a tolerance.
+
+    The target is accepted if the gains of all others in the subset sum to at most 0.
+    """
+    gains = np.delete(likelihood / likelihood[target] - odds * (1.0 + _SUBSET_ROUNDING), target, axis=0)
+    if not np.any(truth != target):
+        return gains, np.full(len(truth), -_SUBSET_ROUNDING)
+    own = truth - (truth > target)
+    is_before = np.arange(len(gains) - 1)[:, None] < own
+    return np.where(is_before, gains[:-1], gains[1:]), gains[own, np.arange(len(own))] - _SUBSET_ROUNDING
+
+
+def _in_eights(label: IntArray) -> tuple[IntArray, IntArray]:
+    """Return new places of ascending labels, and the labels after each has been repeated to a multiple of 8."""
+    counts = np.bincount(label)
+    n_added = -counts % 8
+    places = np.arange(len(label)) + (np.cumsum(n_added) - n_added)[label]
+    return places, np.repeat(np.arange(len(counts)), counts + n_added)
+
+
+def _tables(gains: FloatArray, start: FloatArray) -> Iterator[BoolArray]:
+    """Yield decisions in each subset of the other classes: True if ``start`` plus the sum of their gains is at most 0.
+
+    Each table (n_low, n_trials) has the subsets with the same classes in their high bits; the next one overwrites it.
+    """
+    n_low = (_CELLS_AT_ONCE // len(start)).bit_length() - 1
+    sums, limits = _sums_of_subsets(start, gains[:n_low]), _sums_of_subsets(np.zeros(len(start)), -gains[n_low:])
+    table = np.empty(sums.shape, np.bool_)
+    for limit in limits:
+        yield np.less_equal(sums, limit, out=table)
+
+
+def _sums_of_subsets(start: FloatArray, gains: FloatArray) -> FloatArray:
+    """Return ``start`` plus the sum of every subset of gains; bit ``k`` of the row includes the ``k``-th of them."""
+    sums = np.empty((1 << len(gains), len(start)))
+    sums[0] = start
+    for k, gain in enumerate(gains):
+        np.add(sums[: 1 << k], gain, out=sums[1 << k : 2 << k])
+    return sums
+
+
+def _by_class(tables: Iterator[BoolArray], starts: IntArray) -> IntArray:
+    """Return the number of accepted trials of each class in each subset; eight numbers of 8 bits are added as one."""
+    eights = np.array([np.add.reduceat(table.view(np.uint64), starts // 8, axis=1) for table in tables])
+    return np.asarray(eights.view(np.uint8).reshape(-1, len(starts), 8).sum(axis=2, dtype=np.int64).T)
+
+
+def _by_size(tables: Iterator[BoolArray], kept: BoolArray, n_sizes: int) -> FloatArray:
+    """Return the number of decisions that accept each trial, by the number of others in the subset."""
+    result = np.zeros((n_sizes, len(kept)))
+    for at, table in enumerate(tables):
+        size, n_low = np.bitwise_count(np.arange(len(table))), len(table).bit_length()
+        is_of_size = (size == np.arange(n_low)[:, None]).astype(np.float32)
+        result[at.bit_count() :][:n_low] += is_of_size @ table.astype(np.float32)
+    return result[:, kept]
 
 
 def _squeezed(block: FloatArray) -> FloatArray:
@@ -635,8 +680,10 @@ def _squeezed(block: FloatArray) -> FloatArray:
     """
     with np.errstate(invalid="ignore", over="ignore"):
         shifted: FloatArray = block - block.max(axis=0)
-    if shifted.min() >= -_RANGE:  # False with NaN
+    far = np.flatnonzero(~(shifted.min(axis=0) >= -_RANGE))  # with NaN, too
+    if not len(far):
         return shifted
+    block = block[:, far]
     order = np.argsort(block, axis=0)
     ascending = np.take_along_axis(block, order, axis=0)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -645,38 +692,6 @@ def _squeezed(block: FloatArray) -> FloatArray:
     np.minimum(gaps, _RANGE / len(gaps), out=gaps)
     below_top = np.zeros_like(block)
     below_top[:-1] = -np.cumsum(gaps[::-1], axis=0)[::-1]
-    squeezed = np.empty_like(block)
-    np.put_along_axis(squeezed, order, below_top, axis=0)
-    return squeezed
-
-
-def _decisions(
-    likelihood: FloatArray, doubtful: BoolArray, classes: tuple[int, IntArray, IntArray], factor: FloatArray
-) -> Iterator[tuple[int, int, AnyArray]]:
-    """Yield the decisions about some trials; classes without doubt are skipped."""
-    own, low, high = classes
-    sums = likelihood[own][None]
-    for k in low:
-        sums = np.concatenate((sums, sums + likelihood[k]))
-    threshold, accepts = np.empty_like(sums), np.empty(sums.shape, np.bool_)
-    n_alarms = np.empty(sums.shape, np.uint8)
-    halves = [(likelihood[k], _holding(threshold, j), _holding(n_alarms, j)) for j, k in enumerate(low) if doubtful[k]]
-    for at in range(len(factor)):
-        inside = [k for j, k in enumerate(high) if at >> j & 1]
-        np.add(sums, likelihood[inside].sum(axis=0), out=threshold)
-        threshold *= factor[at][:, None]
-        if doubtful[own]:
-            np.greater_equal(likelihood[own], threshold, out=accepts)
-        else:
-            accepts[:] = True
-        yield 0, at, accepts
-        n_alarms[:] = 0
-        whole = [(likelihood[k], threshold, n_alarms) for k in inside if doubtful[k]]
-        for of_class, least, n in (*whole, *halves):
-            np.add(n, (of_class >= least).view(np.uint8), out=n)
-        yield 1, at, n_alarms
-
-
-def _holding(table: AnyArray, j: int) -> AnyArray:
-    """Return a view of the rows whose subset contains the ``j``-th of the low classes."""
-    return table.reshape(-1, 2, 1 << j, table.shape[1])[:, 1]
+    np.put_along_axis(block, order, below_top, axis=0)
+    shifted[:, far] = block
+    return shifted
