@@ -311,7 +311,9 @@ def test_methods_and_their_options(words, model, files, run):
     loglik, _ = files
     code, out, err = run("calibrate", "sysA.csv", "--key", "key.csv", "-o", "model.json", *words.split())
     assert code == 0, err
-    assert ("sysA (calibrated)" if model.endswith("Calibrator", None, model.index("(")) else "sysA, transformed") in out
+    assert (
+        "sysA (calibrated)" if model.endswith("Calibrator", None, model.index("(")) else "sysA (transformed)"
+    ) in out
     assert repr(load_model("model.json")) == model
     code, _, err = run("apply", "model.json", "sysA.csv", "-o", "out.csv")
     assert code == 0, err

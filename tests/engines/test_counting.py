@@ -174,7 +174,8 @@ def test_a_range_that_the_sample_did_not_show_is_split_further(monkeypatch, weig
     assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
 
 
-def test_a_last_batch_of_one_score_makes_no_range_of_one_score(monkeypatch):
+@pytest.mark.parametrize("memory", [10_000, 20_000, 40_000])
+def test_a_last_batch_of_one_score_makes_no_range_of_one_score(monkeypatch, memory):
     """The sample does not show it, so that its score shares a range with others, which came before."""
     monkeypatch.setattr("deciban.engines.sorting._FEWEST_ROWS", 100)
     rng, partitions = np.random.default_rng(16), []
@@ -183,7 +184,7 @@ def test_a_last_batch_of_one_score_makes_no_range_of_one_score(monkeypatch):
         scores = np.where(truth, 1.0, -1.0) + rng.normal(0.0, 2.0, 100) if at < 23 else np.full(100, 0.25)
         partitions.append(ArrayPartition(f"piece {at}", 100, (scores,), truth))
     source = replace(source_of(scores, truth, rng), partitions=tuple(partitions))
-    found = evaluation_of(summarize_source(source, Threads(1), 40_000, metrics=METRICS))
+    found = evaluation_of(summarize_source(source, Threads(1), memory, metrics=METRICS))
     scores, truth = (
         np.concatenate([getattr(one, name) for one in partitions], axis=-1) for name in ("scores", "truth")
     )

@@ -134,10 +134,14 @@ def test_other_meanings_and_doubled_shards_do_not_merge():
 
 def test_shards_are_known_by_their_content_and_not_by_their_names():
     """Files of several folders are often called alike: they merge, in any order into the same."""
-    heads = [replace(head("a"), shards=(replace(shard("a"), sha256=content),)) for content in ("9f", "03", "77")]
+    heads = [
+        replace(head("a", noun=noun), shards=(replace(shard("a"), sha256=content),))
+        for content, noun in (("9f", "unit"), ("03", "speaker"), ("77", "unit"))
+    ]
     found = head_of_all(heads, ["x", "y", "z"])
     assert [one.sha256 for one in found.shards] == ["03", "77", "9f"]
     assert head_of_all(heads[::-1], ["z", "y", "x"]) == found
+    assert found.noun == "speaker"
     with pytest.raises(InputError, match=r"1 shard would count twice: b.parquet \(x, y\)"):
         head_of_all([heads[0], replace(head("b"), shards=(replace(shard("b"), sha256="9f"),))], ["x", "y"])
 
