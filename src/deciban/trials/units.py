@@ -55,7 +55,8 @@ def notes_on_speakers(name: SpeakersByName, n_contradictions: int) -> list[str]:
     """Return notes on speakers that were found from target trials."""
     words, n_alone = list[str](), len(name.keys) - name.n_linked
     if n_alone > name.n_linked:
-        words.append(f"{n_alone:,} of the {len(name.keys):,} speakers appear in no target trial; each of their names counts as one")
+        alone = f"{n_alone:,} of the {len(name.keys):,} speakers appear in no target trial"
+        words.append(f"{alone}; each of their names counts as one")
     if name.apart:
         words.append("equal names on the two sides are treated as different names, because the key contradicts")
     if n_contradictions:
