@@ -21,7 +21,7 @@ import click
 
 from deciban._version import __version__
 from deciban.cli.running import EXIT_CODE, give_way, listening
-from deciban.errors import DecibanError, DecibanWarning, command_spelling, lines, one_line
+from deciban.errors import DecibanError, DecibanWarning, command_spelling, lines, one_line, option
 
 COMMANDS = {
     "demo": ("deciban.cli.files", "Write synthetic scores and a key, and evaluate them."),
@@ -191,13 +191,13 @@ def _answering() -> Iterator[None]:
         _fail(f"{error.filename or 'output'}: {error.strerror or error}", 2 if error.errno in _NOT_OURS else 1)
 
 
-def _near(option: str, others: Iterable[str]) -> list[str]:
+def _near(typed: str, others: Iterable[str]) -> list[str]:
     """Options that are similar without their dashes, which all have in common.
 
     >>> _near("--memory", ["--key"]), _near("--fnmr", ["--fnmr-at", "--name"])
     ([], ['--fnmr-at'])
     """
-    name = option.lstrip("-")
+    name = typed.lstrip("-")
     return [one for one in others if difflib.get_close_matches(name, [one.lstrip("-")], cutoff=0.6)]
 
 
@@ -208,7 +208,9 @@ def _as_typed(message: str) -> str:
     words = sys.argv[2:]
     path, named = options_in_file(words)
     command = _deciban.get_command(click.Context(_deciban), sys.argv[1]) if len(sys.argv) > 1 else None
-    offered = [name for one in command.params if isinstance(one, click.Option) for name in one.opts] if command else []
+    params = command.params if command else []
+    offered = {name for one in params if isinstance(one, click.Option) for name in one.opts}
+    offered -= {option(str(one.name)) for one in params if isinstance(one, click.Argument)}
     text = in_options(message, [*words, *named], offered)
     if (name := text.partition(": ")[0]) in named and name not in words:
         text = f"{text.rstrip('.')} ({path}: {name.lstrip('-')})."

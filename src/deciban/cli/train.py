@@ -344,7 +344,7 @@ def fuse_command(
 
     Prints the metrics of each system and of the fusion; for three systems or more, also the metrics of each
     fusion without one of them. --missing subset trains a fusion for each combination of systems that occurs in the
-    data; subset=N also for each combination without up to N systems. --llrs then contains every trial that at least
+    data; subset=N also for combinations that lack at most N systems. --llrs then contains every trial that at least
     one system scored.
 
     A multiclass fusion has one weight for each system and an offset for each class, is trained at --prior, and writes

@@ -587,7 +587,7 @@ def _calibration_in_words(one: Evaluation | ClassEvaluation, facts: SystemFacts,
         facts = facts_of(one)
     mood = calibrated(facts).mood
     if mood in ("good", "unknown"):
-        fine = "shows no calibration problem, on few trials" if facts.scarce else "is well calibrated"
+        fine = "shows no significant calibration problem (few errors)" if facts.scarce else "is well calibrated"
         return f"and {fine}" if mood == "good" else "and its calibration is not known"
     has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
     words = _fault(facts, scores)
