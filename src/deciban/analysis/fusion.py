@@ -435,7 +435,7 @@ def analysed(work: FusionTask, *, trained: Fusion | None = None) -> FusionAnalys
     labels = [f"without {name}" for name in names] + ["fusion without quality", prototype.table_name]
     *without, plainer, fused = names_apart(labels, names)
     try:
-        fusion = work.row("fusion", every, fused, trained or work.trained(every))
+        fusion = work.row("fusion", every, fused, trained)
     except InputError as error:
         raise InputError(f"{fused}: {error}") from error
     singles = tuple(work.row("single", (k,), names[k]) for k in every)
@@ -545,9 +545,7 @@ def _loss(fusion: FusedSystems, without: Sequence[tuple[str, FusedSystems]]) -> 
 
 
 def _way_out(ridge: float) -> str:
-    penalty = (
-        f"a larger penalty than {ridge:g} ({option('ridge')})" if ridge > 0.0 else f"a penalty ({option(ridge=1e-3)})"
-    )
+    penalty = f"a larger penalty than {ridge:g} ({option('ridge')})" if ridge else f"a penalty ({option(ridge=1e-3)})"
     return f"Leave one out, or use {penalty}."
 
 
@@ -594,10 +592,27 @@ class FusionTask:
         return evaluation_of(summary, name=name, resampling=resampling)
 
     def row(self, role: Role, systems: tuple[int, ...], name: str, model: Fusion | None = None) -> FusedSystems:
-        """Return the row of a trained fusion of some of the systems; by default train it, with a note if this fails."""
-        value = self._constant(systems) if model is None else None
+        """Return the row of a trained fusion of some of the systems; by default train it, with a note if this fails.
+
+        Raises
+        ------
+        InputError
+            If a trained model cannot be applied, or the fusion of all systems cannot be trained.
+        """
+        is_required = model is not None or role == "fusion"
+        value = None if is_required else self._constant(systems)
         try:
-            own = model or (self.trained(systems) if value is None else _silent(self.prototype))
+            own = model or (untrained(self.prototype) if value is None else _silent(self.prototype))
+            if model is None and value is None:
+                own.system_names = tuple(self.names[k] for k in systems)
+                labelled = ordered(self.dev, systems=systems)
+                there = np.logical_or.reduce([~np.isnan(column) for column in labelled.held.scores])
+                scored = labelled if there.all() else having(labelled, range(len(systems)), every=False)
+                try:
+                    with without_measure_warnings():
+                        own.fit_source(scored, None, 0)
+                except TrialError as error:
+                    raise error.among(np.flatnonzero(there)) from None
             dev, others = ordered(self.compared, systems=systems), self.other_compared
             llr, tested = llrs_of(dev, own), None
             if others is not None:
@@ -614,7 +629,7 @@ class FusionTask:
                 eval=tested,
             )
         except InputError as error:
-            if model is not None:
+            if is_required:
                 raise
             return FusedSystems(name=name, role=role, dev=None, note=f"not trained: {error}", systems=systems)
 
@@ -632,31 +647,10 @@ class FusionTask:
         if len(systems) > 1 or self.prototype.takes_quality:
             return None
         column, weight = self.dev.held.scores[systems[0]], self.dev.held.weight
-        counting = ~np.isnan(column) if weight is None else ~np.isnan(column) & (weight > 0)
-        own = column[counting]
+        own = column[~np.isnan(column) if weight is None else ~np.isnan(column) & (weight > 0)]
         if not len(own) or not np.isfinite(own).all():
             return None
         return float(own[0]) if are_same(own.min(), own.max(), np.finfo(own.dtype).eps) else None
-
-    def trained(self, systems: tuple[int, ...]) -> Fusion:
-        """Train a fusion of some of the systems.
-
-        Raises
-        ------
-        InputError
-            If it cannot be trained.
-        """
-        model = untrained(self.prototype)
-        model.system_names = tuple(self.names[k] for k in systems)
-        own = ordered(self.dev, systems=systems)
-        there = np.logical_or.reduce([~np.isnan(column) for column in own.held.scores])
-        scored = own if there.all() else having(own, range(len(systems)), every=False)
-        try:
-            with without_measure_warnings():
-                model.fit_source(scored, None, 0)
-        except TrialError as error:
-            raise error.among(np.flatnonzero(there)) from None
-        return model
 
 
 def _silent(prototype: Fusion) -> LinearFusion:

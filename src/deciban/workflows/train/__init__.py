@@ -12,6 +12,7 @@ from typing import Any
 
 from deciban._files import PathLike
 from deciban.analysis import FusionAnalysis, FusionRow, Selection
+from deciban.analysis.fusion import analysed
 from deciban.errors import (
     InputError,
     Message,
@@ -30,9 +31,10 @@ from deciban.fusion.quality_measures import QUALITY_SIDES
 from deciban.io.source import TwoFiles, require_one_stream, single_files
 from deciban.models.model import content_of
 from deciban.models.score_model import ScoreModel
+from deciban.models.sources import mapped
 from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.trials.classes import messages_on_ratios
-from deciban.trials.sources import TrialSource
+from deciban.trials.sources import TrialSource, counting
 from deciban.types import Progress
 from deciban.workflows import model_files
 from deciban.workflows.kinds import AnyScores, kind_called
@@ -407,7 +409,14 @@ def train_source(
     progress("evaluating")
     tested = None if others is None else others.choose(taken).for_model(model)
     work = TrainingRows(model, untrained, dev, tested, progress)
-    rows, analysis = work.rows()
+    task = work.analysis_task
+    try:
+        analysis = None if task is None else analysed(task, trained=work.model)
+    except InputError:
+        if tested is not None:
+            mapped(counting(tested.source), model, "fusion")  # raises an error with a name
+        raise
+    rows = work.rows(analysis)
     if crossing is not None:
         rows.append(_crossed_row(model, crossing, dev, progress, [row.name for row in rows]))
     if selection is not None:

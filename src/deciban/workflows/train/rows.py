@@ -168,35 +168,18 @@ class TrainingRows:
         """True if rows are of separately calibrated systems."""
         return bool(self.model.is_fusion and self.dev.kind.compares_systems)
 
-    def rows(self) -> tuple[list[FusionRow], FusionAnalysis | None]:
-        """Evaluate the systems, the fusion without each of them, and the model with all.
+    @property
+    def analysis_task(self) -> FusionTask | None:
+        """Analysis of a two-class fusion in memory; None if all systems have scored trials of only one class."""
+        return self.task(self.model) if self._alone and self.dev.complete is not None else None
 
-        Returns
-        -------
-        list of FusionRow
-            Original systems; for a two-class fusion, separately calibrated systems.
-        FusionAnalysis or None
-            For a two-class fusion in memory; None if all systems have scored trials of only one class.
-
-        Raises
-        ------
-        InputError
-            If the model refuses a trial; the message contains its name.
-        """
-        complete = self.dev.complete
-        analysis, rows = None, list[FusionRow]()
-        if self._alone and complete is not None and (task := self.task(self.model)) is not None:
-            try:
-                analysis = analysed(task, trained=self.model)
-            except InputError:
-                if self.others is not None:
-                    mapped(counting(self.others.source), self.model, "fusion")  # raises an error with a name
-                raise
-            rows = list(analysis.rows)
-        elif complete is not None:
+    def rows(self, analysis: FusionAnalysis | None) -> list[FusionRow]:
+        """Return the rows of an analysis, or evaluate the systems, the fusion without each of them, and the model."""
+        complete, rows = self.dev.complete, [] if analysis is None else list[FusionRow](analysis.rows)
+        if analysis is None and complete is not None:
             tested = None if self.others is None else self.others.complete
             rows = replace(self, dev=complete, others=tested, training=self.dev.source).plain_rows(alone=self._alone)
-        return list(self.with_incomplete(rows)), analysis
+        return list(self.with_incomplete(rows))
 
     def with_incomplete(self, rows: Sequence[FusionRow]) -> tuple[FusionRow, ...]:
         """Add the fusion on all trials, if some scores are missing."""
@@ -291,8 +274,7 @@ class TrainingRows:
 def _row(role: Role, name: str, results: Sequence[Results[Any]], at: int = 0) -> FusionRow:
     """Return the row of one of the evaluated systems."""
     dev, *more = (one.systems[at] for one in results)
-    other = replace(more[0], name=name) if more else None
-    return FusionRow(name=name, role=role, dev=dev, eval=other)
+    return FusionRow(name=name, role=role, dev=dev, eval=replace(more[0], name=name) if more else None)
 
 
 def rows_of_model(model: ScoreModel, dev: Compared, test: Compared, progress: Progress) -> FusionMetrics:
