@@ -261,9 +261,8 @@ class PairedUnits:
             corrected = one.corrected - other.corrected
         plain = Estimate(value, error, self.n_units, "identity", degrees=fewest_degrees((one, other)))
         drawn = self._replicates(metric)
-        is_skewed = error > 0.0 and not any(
-            x.rates or x.scale == "identity" or x.corrected is not None for x in (one, other)
-        )
+        skewed = [x.corrected is None and not x.rates and x.scale != "identity" for x in (one, other)]
+        is_skewed = error > 0.0 and all(skewed)
         if self.are_same or same_ranks:
             result = replace(plain.interval(level), p_value=1.0)
         elif drawn is not None and one.standard_error > 0.0 and other.standard_error > 0.0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -12,22 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.analysis.compared import (
-    MeanOfEstimates,
-    PairedUnits,
-    compared_metrics,
-    fewest_degrees,
-    holm,
-    interval_of_difference,
-    without_rounding,
-)
+from deciban.analysis import compared
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
 from deciban.errors import InputError, counted, listed, shortened
 from deciban.evaluation.breakdowns import ByConditions, ConditionDifference
 from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.one_system import OneSystem, bounds_in_words
 from deciban.evaluation.two_class.evaluate import prior_name
-from deciban.evaluation.uncertainty import CurveInfluences, MetricKey, Uncertainty
+from deciban.evaluation.uncertainty import MetricKey, Uncertainty
 from deciban.types import BoolArray, ByValue, FloatArray
 
 MOST_PAIRED = 10
@@ -77,29 +69,22 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
         return (), "there are too many units to keep their influences; use larger units, such as speakers"
     result = list[ConditionDifference]()
     pairs = list(itertools.combinations(sure, 2)) if len(sure) <= MOST_PAIRED else []
-    paired = [PairedUnits.of(one.uncertainty, other.uncertainty) for one, other in pairs]
+    paired = [compared.PairedUnits.of(one.uncertainty, other.uncertainty) for one, other in pairs]
     together = _AllConditions.of([one.uncertainty for one in sure]) if len(sure) > 2 else None
     for metric in kept:
         least = _least_errors(
             [float(p.standard_error(p.influences(metric))) for p in paired],
             [[(estimate, 1.0) for estimate in _estimates(metric, pair)] for pair in pairs],
         )
-        of_pairs = [
-            ConditionDifference(
-                one.name,
-                other.name,
-                metric,
-                _values(metric, one, other),
-                p.difference(metric, level, same_trials=False, least_error=error),
-                1.0,
-            )
-            for (one, other), p, error in zip(pairs, paired, least, strict=True)
-        ]
+        of_pairs = list[ConditionDifference]()
+        for pair, p, error in zip(pairs, paired, least, strict=True):
+            interval = p.difference(metric, level, same_trials=False, least_error=error)
+            value, other = (estimate.value for estimate in _estimates(metric, pair))
+            of_pairs.append(ConditionDifference(pair[0].name, pair[1].name, metric, (value, other), interval, 1.0))
         of_others = [] if together is None else together.against_others(sure, metric, level)
         free = _without_errors(sure, metric)
-        result += [
-            one for one in (*_corrected(of_pairs), *_corrected(of_others)) if not {one.first, one.second} & {*free}
-        ]
+        rows = (*_corrected(of_pairs), *_corrected(of_others))
+        result += [one for one in rows if not {one.first, one.second} & {*free}]
     return tuple(result), "" if result else "for each metric, some condition has no errors"
 
 
@@ -110,13 +95,13 @@ def _sure(evaluated: Sequence[Any]) -> list[Any]:
 
 def _corrected(rows: Sequence[ConditionDifference]) -> list[ConditionDifference]:
     """Add p-values that are corrected for all rows."""
-    adjusted = holm(np.array([one.interval.p_value for one in rows], np.float64)).tolist()
+    adjusted = compared.holm(np.array([one.interval.p_value for one in rows], np.float64)).tolist()
     return [replace(one, holm=share) for one, share in zip(rows, adjusted, strict=True)]
 
 
 def _metrics(sure: Sequence[OneSystem]) -> list[MetricKey]:
     """Return the headline metrics of all conditions, with costs at the first operating point only."""
-    keys = compared_metrics(sure)
+    keys = compared.compared_metrics(sure)
     return [key for key in keys if metric_of(key).by_condition and (isinstance(key, str) or key[1] == 0)]
 
 
@@ -141,11 +126,6 @@ def _estimates(metric: MetricKey, systems: Sequence[Any]) -> list[Estimate]:
     return [system.uncertainty.estimates[metric] for system in systems]
 
 
-def _values(metric: MetricKey, *systems: object) -> tuple[float, float]:
-    one, other = (estimate.value for estimate in _estimates(metric, systems))
-    return one, other
-
-
 def _least_errors(errors: Sequence[float], made_of: Sequence[Sequence[tuple[Estimate, float]]]) -> list[float]:
     """Return the standard errors of differences under equal variance of the units in all conditions.
 
@@ -163,7 +143,7 @@ def _least_errors(errors: Sequence[float], made_of: Sequence[Sequence[tuple[Esti
     """
     if not errors or made_of[0][0][0].rates is not None:
         return [0.0] * len(errors)
-    per_unit = [sum(factor**2 / (fewest_degrees([one]) + 1.0) for one, factor in parts) for parts in made_of]
+    per_unit = [sum(factor**2 / (compared.fewest_degrees([one]) + 1.0) for one, factor in parts) for parts in made_of]
     pooled = math.fsum(error**2 / share for error, share in zip(errors, per_unit, strict=True)) / len(errors)
     return [math.sqrt(pooled * share) for share in per_unit]
 
@@ -187,8 +167,7 @@ class _AllConditions:
     def of(cls, parts: Sequence[Uncertainty]) -> _AllConditions:
         """Find the units that conditions share."""
         keys, places = np.unique(np.concatenate([one.keys for one in parts]), return_inverse=True)
-        ends = np.cumsum([len(one.keys) for one in parts])
-        return cls(parts, np.split(places, ends[:-1]), len(keys))
+        return cls(parts, np.split(places, np.cumsum([len(one.keys) for one in parts])[:-1]), len(keys))
 
     def against_others(self, named: Sequence[Any], metric: MetricKey, level: float) -> list[ConditionDifference]:
         """Return the differences of each condition from the mean of the others."""
@@ -207,12 +186,11 @@ class _AllConditions:
         ]
         differences = []
         for k, (mine, least) in enumerate(zip(estimates, _least_errors(errors, made_of), strict=True)):
-            mean, degrees = MeanOfEstimates(others[k], errors_of_rest[k]), fewest_degrees(estimates)
+            mean, degrees = compared.MeanOfEstimates(others[k], errors_of_rest[k]), compared.fewest_degrees(estimates)
             plain = Estimate(mine.value - mean.value, errors[k], n_units, "identity", degrees=degrees)
-            interval = interval_of_difference(mine, mean, plain, level, least_error=least)
-            differences.append(
-                ConditionDifference(named[k].name, None, metric, (mine.value, mean.value), interval, 1.0)
-            )
+            interval = compared.interval_of_difference(mine, mean, plain, level, least_error=least)
+            values = mine.value, mean.value
+            differences.append(ConditionDifference(named[k].name, None, metric, values, interval, 1.0))
         return differences
 
 
@@ -369,7 +347,7 @@ class CurveDifference(ByValue):
 
 
 def curve_differences(
-    paired: Sequence[PairedUnits], names: Sequence[tuple[str, str]], level: float
+    paired: Sequence[compared.PairedUnits], names: Sequence[tuple[str, str]], level: float
 ) -> list[tuple[CurveDifference, ...]]:
     """Return the differences of all curves of each pair whose influences both systems kept, if there are enough units.
 
@@ -387,61 +365,33 @@ def curve_differences(
     InputError
         If curves have no prior in common.
     """
-    items = [list(map(_CurvePair.of, _kept_by_both(units, own))) for units, own in zip(paired, names, strict=True)]
-    return [tuple(one.difference(level) for one in row) for row in items]
+    differences = list[tuple[CurveDifference, ...]]()
+    for units, own in zip(paired, names, strict=True):
+        first, second = units.first, units.second
+        kept = [one for one in first.curve_influences if one in second.curve_influences]
+        few = first.too_few or second.too_few
+        differences.append(tuple(_curve_difference(one, units, own, level) for one in (() if few else kept)))
+    return differences
 
 
-def _kept_by_both(paired: PairedUnits, names: tuple[str, str]) -> Iterator[tuple[str, PairedUnits, tuple[str, str]]]:
-    if not paired.first.too_few and not paired.second.too_few:
-        one, other = paired.first.curve_influences, paired.second.curve_influences
-        yield from ((name, paired, names) for name in one if name in other)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _CurvePair:
-    """A curve of two systems at common priors, with the correlations of its differences."""
-
-    name: str
-    names: tuple[str, str]
-    curves: tuple[CurveInfluences, CurveInfluences]
-    places: tuple[Any, Any]
-    n_units: int
-    error: FloatArray
-    root: FloatArray
-
-    @classmethod
-    def of(cls, pair: tuple[str, PairedUnits, tuple[str, str]]) -> _CurvePair:
-        name, paired, names = pair
-        one, other = (x.curve_influences[name] for x in (paired.first, paired.second))
-        at, also = _common(one.log_odds, other.log_odds)
-        if not len(at):
-            raise InputError(
-                f"{names[0]}, {names[1]}: the curves have no prior in common. Use the same operating points."
-            )
-        influences = paired.subtracted(one.influences[at], other.influences[also])
-        error, root = paired.standard_error(influences), root_of_correlations(influences)
-        return cls(name, names, (one, other), (at, also), paired.n_units, error, root)
-
-    def difference(self, level: float) -> CurveDifference:
-        """Return the difference with its band."""
-        (one, other), (at, also), error, names = self.curves, self.places, self.error, self.names
-        log_odds, value = one.log_odds[at], without_rounding(one.values[at], other.values[also])
-        factor = simultaneous_factor(self.root, level, self.n_units)
-        above = below = factor * error
-        if value.any() or error.any():  # else it is the same curve
-            (rise, fall), (other_rise, other_fall) = ((c.reach(level)) for c in (one, other))
-            above = np.hypot(above, np.hypot(rise[at], other_fall[also]))
-            below = np.hypot(below, np.hypot(fall[at], other_rise[also]))
-        low, high = value - below, value + above
-        ranges = [*_ranges(log_odds, low > 0.0, names[1]), *_ranges(log_odds, high < 0.0, names[0])]
-        ranges.sort(key=lambda result: result.low)
-        return CurveDifference(self.name, log_odds, value, error, low, high, level, factor, tuple(ranges))
-
-
-def _common(one: FloatArray, other: FloatArray) -> tuple[Any, Any]:
-    """Return the common places of two axes of priors; with very many units, one can be coarser."""
-    _, at, also = np.intersect1d(one, other, return_indices=True)
-    return at, also
+def _curve_difference(name: str, paired: compared.PairedUnits, names: tuple[str, str], level: float) -> CurveDifference:
+    """Return the difference of one curve of two systems, at the priors of both."""
+    one, other = (x.curve_influences[name] for x in (paired.first, paired.second))
+    log_odds, at, also = np.intersect1d(one.log_odds, other.log_odds, return_indices=True)
+    if not len(at):
+        raise InputError(f"{names[0]}, {names[1]}: the curves have no prior in common. Use the same operating points.")
+    influences = paired.subtracted(one.influences[at], other.influences[also])
+    value, error = compared.without_rounding(one.values[at], other.values[also]), paired.standard_error(influences)
+    factor = simultaneous_factor(root_of_correlations(influences), level, paired.n_units)
+    above = below = factor * error
+    if value.any() or error.any():  # else it is the same curve
+        (rise, fall), (other_rise, other_fall) = one.reach(level), other.reach(level)
+        above = np.hypot(above, np.hypot(rise[at], other_fall[also]))
+        below = np.hypot(below, np.hypot(fall[at], other_rise[also]))
+    low, high = value - below, value + above
+    ranges = [*_ranges(log_odds, low > 0.0, names[1]), *_ranges(log_odds, high < 0.0, names[0])]
+    ranges.sort(key=lambda result: result.low)
+    return CurveDifference(name, log_odds, value, error, low, high, level, factor, tuple(ranges))
 
 
 def root_of_correlations(influences: FloatArray) -> FloatArray:

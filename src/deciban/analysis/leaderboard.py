@@ -82,8 +82,7 @@ class Leaderboard:
         n = f"{sum(counts):,.7g} trials of {len(counts)} classes"
         if own.kind != "classes" and len(counts) == 2:
             n = f"{counts[0]:,.7g} target and {counts[1]:,.7g} non-target trials"
-        key = f"key {own.key}" if own.key else "unknown key"
-        return "; ".join(filter(None, [n, key, own.choices]))
+        return "; ".join(filter(None, [n, f"key {own.key}" if own.key else "unknown key", own.choices]))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -293,8 +292,7 @@ def _groups(runs: Sequence[tuple[SavedSystem, SavedMetric]], level: float) -> li
     pairs = list(itertools.combinations(sure, 2))
     p_values = np.array([_p_value(runs[i], runs[j]) for i, j in pairs], np.float64)
     differ = [pair for pair, p in zip(pairs, holm(p_values).tolist(), strict=True) if p <= 1.0 - level]
-    letters = group_letters(len(runs), differ, sure)
-    return letters if len(sure) > 1 else [""] * len(runs)
+    return group_letters(len(runs), differ, sure) if len(sure) > 1 else [""] * len(runs)
 
 
 def _with_errors(metrics: Sequence[SavedMetric]) -> list[int]:

@@ -143,9 +143,8 @@ class Planner:
             more = segments * (segments - 1) / (own * (own - 1)) if pilot.both_sides else segments / own
         if self.per_segment is not None and segments is not None:
             return pilot.n_tar * units * more, self.per_segment * n * segments
-        n_non = (
-            pilot.n_non * units * (1.0 if segments is None or pilot.n_segments is None else segments / pilot.n_segments)
-        )
+        more_non = 1.0 if segments is None or pilot.n_segments is None else segments / pilot.n_segments
+        n_non = pilot.n_non * units * more_non
         if self.is_crossed:
             n_non *= (n - 1) / (pilot.n_units - 1)
             if pilot.both_sides and segments is not None and pilot.n_segments is not None:
@@ -160,10 +159,8 @@ class Planner:
             scales["segment"] *= pilot.n_segments / segments
         counts = self.counts(n, segments)
         if counts is not None and pilot.n_tar is not None and pilot.n_non is not None:
-            scales["trial of targets"], scales["trial of non-targets"] = (
-                pilot.n_tar / counts[0],
-                pilot.n_non / counts[1],
-            )
+            scales["trial of targets"] = pilot.n_tar / counts[0]
+            scales["trial of non-targets"] = pilot.n_non / counts[1]
             own = _pair_share(pilot.n_units, pilot.n_non, is_crossed=pilot.is_crossed)
             scales["pair"] = _pair_share(n, counts[1], is_crossed=self.is_crossed) / own
         return sum(variance * scales[level] for level, variance in self.levels.items())
@@ -246,8 +243,7 @@ def plan_of_pilot(pilot: Pilot, goal: Goal) -> Plan:
         )
     if goal.relative and pilot.expected == 0.0:
         raise InputError(f"relative: the metric is 0, and so is every share of it. Give an absolute {goal.wanted}.")
-    chosen = _choices(pilot, goal.segments)
-    designs = tuple(one for one in map(planner.design, chosen) if one is not None)
+    designs = tuple(one for one in map(planner.design, _choices(pilot, goal.segments)) if one is not None)
     if not designs:
         raise InputError(f"{goal.wanted}: {planner.target:g} needs more than a billion {pilot.noun}s. Relax the goal.")
     n = np.unique(np.geomspace(*_ends(designs, pilot), _CURVE).round().astype(np.int64))

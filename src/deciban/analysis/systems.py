@@ -49,8 +49,7 @@ def labelled_source(
         )
     if unknown := set(entries) - set(ARGUMENTS):
         raise InputError(f"quality: unknown key {min(unknown)!r}. Use arguments of `fit`: {', '.join(ARGUMENTS)}.")
-    n_trials = len(_validate.matrix(scores, "scores", "system"))
-    tables = Measures.of(n_trials, entries).arguments
+    tables = Measures.of(len(_validate.matrix(scores, "scores", "system")), entries).arguments
     return source_of_systems(scores, is_target, sample_weight, None, tables or None, missing=fusion.of_subsets)
 
 

@@ -494,8 +494,7 @@ def _interval(value: float, influences: Sequence[FloatArray], kinds: Sequence[_K
 
 
 def _as_interval(value: float, low: float, high: float, error: float, **about: Raw) -> Interval:
-    how = "linearized, by subject"
-    return Interval(value, low, high, error, None, about["level"], about["n"], how)
+    return Interval(value, low, high, error, None, about["level"], about["n"], "linearized, by subject")
 
 
 GROUPS = ("goats", "lambs", "wolves")

@@ -507,8 +507,7 @@ class _Detectors(ClassMap):
             one.warning_name = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}"
         self.objective_ = _train(data, detectors)
         self.detectors_ = detectors
-        entropy = float(-(data.prior @ np.log(data.prior)))
-        return outcome(self.objective_, entropy, self._said())
+        return outcome(self.objective_, float(-(data.prior @ np.log(data.prior))), self._said())
 
     def detection_llr(self, loglik: ArrayLike) -> FloatArray:
         """Return the calibrated log-likelihood ratio of each class against all others.

@@ -161,8 +161,7 @@ def _folds_of_trials(scores: AnyArray, label: IntArray, weight: CountArray | Non
     """
     columns = list(scores.reshape(len(scores), -1).T)
     keys = [*columns, label]
-    n_counting = len(label) if weight is None else int(np.count_nonzero(weight))
-    if not are_listed(n_counting, len(columns)):
+    if not are_listed(len(label) if weight is None else int(np.count_nonzero(weight)), len(columns)):
         return folds_by_content(columns, label, n_folds, seed)
     order = np.lexsort(keys if weight is None else [weight, *keys])
     # Trials without weight come last, so that they do not change the folds of the others.
@@ -332,9 +331,8 @@ class GroupShares:
         truth = batch.labels.astype(np.int64)
         parts = zip(np.split(merged, ends), groups, strict=True)
         both = [place[codes] * n_classes + truth for place, (codes, _) in parts]
-        return cls(
-            names, summed_by_code(amount, both, len(names) * n_classes), summed_by_code(amount, [truth], n_classes)
-        )
+        totals = summed_by_code(amount, [truth], n_classes)
+        return cls(names, summed_by_code(amount, both, len(names) * n_classes), totals)
 
     def __add__(self, other: GroupShares) -> GroupShares:
         """Merge with another batch."""
@@ -387,9 +385,8 @@ def folded(source: sources.TrialSource, engine: sources.Engine, n_folds: int, se
             "or open them with groups=() for the names of both sides, or groups=[column] (open_trials)."
         )
     steps = (_dealt_by_group if source.groups else _dealt)(source, engine, n_folds, seed)
-    partitions = [
-        sources.MappedPartition(one, step, one.name) for one, step in zip(source.partitions, steps, strict=True)
-    ]
+    pairs = zip(source.partitions, steps, strict=True)
+    partitions = [sources.MappedPartition(one, step, one.name) for one, step in pairs]
     return replace(source, partitions=tuple(partitions))
 
 

@@ -124,9 +124,8 @@ class PavCalibrator(Calibrator):
     def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         smoothing, bound = self._checked()
         blocks: Pav = data.ranks.pav
-        self.low_, self.high_, llr = (
-            _smoothed(blocks, smoothing) if smoothing else (blocks.low, blocks.high, blocks.llr)
-        )
+        kept = blocks.low, blocks.high, blocks.llr
+        self.low_, self.high_, llr = _smoothed(blocks, smoothing) if smoothing else kept
         self.llr_ = llr if bound is None else np.clip(llr, -bound, bound)
         self._warn()
         words = f"{len(self.llr_)} blocks, llr from {self.llr_[0]:.3g} to {self.llr_[-1]:.3g}"

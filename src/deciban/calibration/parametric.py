@@ -400,8 +400,7 @@ def _best(
         both = None  # classes that one weight separates are refused below
     if both is not None and min(both.weights) >= 0.0:
         return both, (0, 1)
-    single = [(fit(k), (k,)) for k in (0, 1)]
-    possible = [result for result in single if result[0].weights[0] > 0.0]
+    possible = [result for result in [(fit(k), (k,)) for k in (0, 1)] if result[0].weights[0] > 0.0]
     if not possible:
         return None, ()
     return min(possible, key=lambda result: result[0].objective + 0.5 * ridge * result[0].standardized[0] ** 2)

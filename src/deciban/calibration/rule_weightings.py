@@ -176,8 +176,7 @@ def rule_weighting(
     p_target 0.001        6.91          5.1 %                4.7 %          99 %
     """
     alpha, beta = _validate.rule(alpha, beta)
-    tau = _validate.single_log_odds(p_target, largest=700.0)
-    mass = ThresholdMass(alpha, beta, tau)
+    mass = ThresholdMass(alpha, beta, _validate.single_log_odds(p_target, largest=700.0))
     mode, outline = mass.mode(), mass.outline(_DRAWN)
     peak = float(mass.density(np.array([mode]))[0])
     points = tuple(_point_weight(mass, as_operating_point(point), peak) for point in operating_points)
@@ -253,9 +252,8 @@ class Rule:
 
     def weighting(self, operating_points: Iterable[PointLike] = ()) -> RuleWeighting:
         """Return the threshold weighting of the rule; see `rule_weighting`."""
-        return rule_weighting(
-            alpha=self.alpha, beta=self.beta, p_target=self.p_target, operating_points=operating_points
-        )
+        about = {"alpha": self.alpha, "beta": self.beta, "p_target": self.p_target}
+        return rule_weighting(**about, operating_points=operating_points)
 
 
 def suggest_rule(
@@ -345,8 +343,7 @@ def _at_best_prior(
     from scipy.optimize import brentq
 
     def off(log_odds: float) -> float:
-        ends = _central(ThresholdMass(alpha, beta, log_odds), share)
-        return sum(ends) - low - high
+        return sum(_central(ThresholdMass(alpha, beta, log_odds), share)) - low - high
 
     # The larger the prior, the lower the thresholds; the rule limits the possible shift.
     if off(-_LOG_ODDS) <= 0:

@@ -229,9 +229,8 @@ def _with_failures(entries: dict[str, Any], failures: Mapping[str, tuple[int, in
 
     for one in entries["systems"]:
         for entry in (*one.get("fnmr_at_fmr", ()), *one.get("fmr_at_fnmr", ())):
-            rates = generalized_rates(
-                entry["p_fa"], entry["p_miss"], enrol=failures["enrol"], acquire=failures["acquire"]
-            )
+            enrol, acquire = failures["enrol"], failures["acquire"]
+            rates = generalized_rates(entry["p_fa"], entry["p_miss"], enrol=enrol, acquire=acquire)
             entry |= {name: getattr(rates, name) for name in ("far", "frr", "gfar", "gfrr")}
     return entries
 

@@ -149,8 +149,7 @@ def _option_words(one: click.Option, raw: Raw) -> list[str]:
     name = max(one.opts, key=len)
     if one.is_flag:
         return [name if raw in (True, one.flag_value) else max(one.secondary_opts, key=len)]
-    several = raw if one.multiple else [raw]
-    every = [[value] if isinstance(value, str) else value for value in several]
+    every = [[value] if isinstance(value, str) else value for value in (raw if one.multiple else [raw])]
     return [word for values in every for word in (name, *map(str, values))]
 
 

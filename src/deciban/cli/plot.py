@@ -131,10 +131,8 @@ class PlotRequest:
                 f"{self.plot} shows one model, got {len(self.scores)} files: see deciban plot --help."
             )
         model: Any = trained_model(self.scores[0])
-        level, messages = (
-            self.asked.options.how_sure.level,
-            {"kind": model.scores_kind, "files": {"model": self.scores}},
-        )
+        level = self.asked.options.how_sure.level
+        messages: dict[str, Any] = {"kind": model.scores_kind, "files": {"model": self.scores}}
         if self.plot == "fusion-weights":
             weights = [asdict(one) for one in weight_intervals(model, level=level)]
             messages["drawn"] = {"level": level, "weights": weights}

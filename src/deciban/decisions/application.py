@@ -221,8 +221,7 @@ def combine_applications(
     costs = np.zeros((1, n_classes))
     common = Application(costs, prior).prior
     for application, factor in zip(applications, factors, strict=True):
-        part = factor * application.at_prior(common).costs
-        costs = (costs[:, None] + part).reshape(-1, n_classes)
+        costs = (costs[:, None] + factor * application.at_prior(common).costs).reshape(-1, n_classes)
     return Application(costs, common)
 
 

@@ -115,9 +115,8 @@ class DecisionTally(Additive):
             Whether actual costs are known, too.
         """
         n = self.n_trials
-        shares = [
-            f"{name} {count:,} ({count / n:.3g})" for name, count in zip(actions, self.counts.tolist(), strict=True)
-        ]
+        counts = zip(actions, self.counts.tolist(), strict=True)
+        shares = [f"{name} {count:,} ({count / n:.3g})" for name, count in counts]
         default = actions[application.default_action]
         result = [f"{n:,} decided: {', '.join(shares)}"]
         by_prior = f"{application.default_risk:.6g} without scores (always {default})"

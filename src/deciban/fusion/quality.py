@@ -308,9 +308,8 @@ class QualityFusion(score_model.Fusion):
             llr[known], lambda rows: slopes_of_quality(self, of_known[rows], own.take(rows)), level
         )
         if not known.all():
-            low[~known], high[~known] = self.backoff_._bounds(  # noqa: SLF001
-                matrix[~known], llr[~known], level
-            )
+            bounds_without = self.backoff_._bounds  # noqa: SLF001
+            low[~known], high[~known] = bounds_without(matrix[~known], llr[~known], level)
         return low, high
 
     def transform(

@@ -97,8 +97,7 @@ def _lower_hull(system: IntArray, n_fa: CountArray, n_miss: CountArray) -> IntAr
     close = 0.0 if n_fa.dtype == n_miss.dtype == np.int64 else _ROUNDING
     order: IntArray = np.lexsort((system, n_miss, -n_fa))
     # Drop points that others dominate: the remaining points fall in false alarms and rise in misses.
-    least = np.minimum.accumulate(n_miss[order][::-1])[::-1]
-    order = order[n_miss[order] <= least * (1 + close)]
+    order = order[n_miss[order] <= np.minimum.accumulate(n_miss[order][::-1])[::-1] * (1 + close)]
     fewer, more = -np.diff(n_fa[order]), np.diff(n_miss[order])
     begins = np.append(True, (fewer > close * n_fa[order][:-1]) | (more > close * n_miss[order][1:]))
     order = order[np.lexsort((system[order], np.cumsum(begins)))][begins]

@@ -160,9 +160,8 @@ def model_of(content: Json, name: str) -> Model:
     if training is not None:
         _require_training(training, model, name)
         counts = {one: int(count) for one, count in training["counts"].items()}
-        model.training_ = Training(
-            counts, training["fingerprint"], tuple(training["systems"]), _numbers(training["results"])
-        )
+        systems, results = tuple(training["systems"]), _numbers(training["results"])
+        model.training_ = Training(counts, training["fingerprint"], systems, results)
     return model
 
 

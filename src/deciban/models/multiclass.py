@@ -260,9 +260,8 @@ class ClassModel(ScoreModel):
 
     def _ridge(self) -> float:
         """Checked penalty; settings are attributes, which may have changed."""
-        return _validate.in_range(
-            getattr(self, "ridge", 0.0), "ridge", 0.0, 1e300, "A penalty is finite and at least 0"
-        )
+        ridge = getattr(self, "ridge", 0.0)
+        return _validate.in_range(ridge, "ridge", 0.0, 1e300, "A penalty is finite and at least 0")
 
     def _results_of(self, fit: Fit) -> dict[str, Plain]:
         """Return the results of a search for a model file; warn if it did not converge."""
@@ -625,8 +624,7 @@ class MulticlassFusion(ClassModel):
                     fused[rows] += self.weights_[k] * systems[rows, k]
                 if not _validate.all_finite(fused[rows]):
                     some = systems[rows][:, used]
-                    certain = np.where(np.isinf(some).any(axis=1), np.inf, 0.0)
-                    far[rows] = overflown(certain, fused[rows])
+                    far[rows] = overflown(np.where(np.isinf(some).any(axis=1), np.inf, 0.0), fused[rows])
                     far[rows] |= overflown(some, some * self.weights_[used, None]).any(axis=1)
         refuse_overflow(far)
         return fused

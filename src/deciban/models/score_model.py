@@ -113,8 +113,7 @@ class ParameterRow:
     @property
     def texts(self) -> tuple[str, str]:
         """Value and standardized value for tables, in significant digits, because weights may be very small."""
-        standardized = "" if self.standardized is None else f"{self.standardized:z.4g}"
-        return f"{self.value:z.6g}", standardized
+        return f"{self.value:z.6g}", "" if self.standardized is None else f"{self.standardized:z.4g}"
 
 
 def error_in_words(standard_error: float | None) -> str:
@@ -512,8 +511,7 @@ class Calibrator(TwoClassModel):
             If the calibrator was not trained, or a score is NaN.
         """
         self.require_fitted()
-        values = _validate.scores(scores, "scores")
-        return self._transform(values.astype(np.float64, copy=False))
+        return self._transform(_validate.scores(scores, "scores").astype(np.float64, copy=False))
 
     @abstractmethod
     def _transform(self, scores: FloatArray) -> FloatArray:

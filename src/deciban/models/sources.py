@@ -20,7 +20,6 @@ from deciban.core.training.multiclass_objective import CountedTrials, which_coun
 from deciban.errors import InputError, naming_trials, not_none
 from deciban.models.model import Plain, Training, digits_of, in_digits, without_measure_warnings
 from deciban.trials import sources
-from deciban.trials.sources import Batch, Columns, T, TrialFields, TrialSource, found_in
 from deciban.trials.speakers import BatchUnits
 from deciban.types import Additive, AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray
 
@@ -31,7 +30,9 @@ if TYPE_CHECKING:
     from deciban.trials.lists import Trials as TrialList
 
 
-def read_mapped(model: Any, systems: tuple[str, ...], partition: sources.SourcePartition, fields: TrialFields) -> Batch:
+def read_mapped(
+    model: Any, systems: tuple[str, ...], partition: sources.SourcePartition, fields: sources.TrialFields
+) -> sources.Batch:
     """Read the trials of a partition with mapped scores.
 
     Raises
@@ -57,7 +58,7 @@ def transformed(model: Any, scores: AnyArray, quality: Mapping[str, AnyArray]) -
     return llr
 
 
-def mapped(source: TrialSource, model: Any, name: str) -> TrialSource:
+def mapped(source: sources.TrialSource, model: Any, name: str) -> sources.TrialSource:
     """Return a source with scores that a trained model maps.
 
     Parameters
@@ -77,7 +78,7 @@ def mapped(source: TrialSource, model: Any, name: str) -> TrialSource:
     return source.map(step, systems=(name,), is_double=True, incomplete=False)
 
 
-def naming_rows(batch: Batch, systems: Sequence[str], name: str) -> AbstractContextManager[None]:
+def naming_rows(batch: sources.Batch, systems: Sequence[str], name: str) -> AbstractContextManager[None]:
     """Return a context in which errors name the trial: from its files, or by its number in a partition."""
     if not name:  # trials of arrays have numbers
         return nullcontext()
@@ -118,7 +119,7 @@ class AvailableSystems(Additive):
     counts: dict[tuple[int, ...], tuple[int, int]]
 
     @classmethod
-    def of(cls, batch: Batch) -> AvailableSystems:
+    def of(cls, batch: sources.Batch) -> AvailableSystems:
         """Count the trials of a batch."""
         n, every = len(batch.scores[0]), tuple(range(len(batch.scores)))
         rows_of = occurring_subsets(np.stack(batch.scores, axis=1))
@@ -148,16 +149,16 @@ def _of_each(is_target: AnyArray) -> tuple[int, int]:
     return len(is_target) - n_tar, n_tar
 
 
-def scored_by(source: TrialSource, engine: sources.Engine | None) -> AvailableSystems:
+def scored_by(source: sources.TrialSource, engine: sources.Engine | None) -> AvailableSystems:
     """Return the numbers of trials of a source by the systems that scored them, in one pass."""
-    fields = TrialFields(tuple(range(len(source.systems))), truth=True, weight=source.has_weights)
-    systems: AvailableSystems | None = found_in(source, engine, fields, AvailableSystems.of, "counting scores")
+    fields = sources.TrialFields(tuple(range(len(source.systems))), truth=True, weight=source.has_weights)
+    systems: AvailableSystems | None = sources.found_in(source, engine, fields, AvailableSystems.of, "counting scores")
     return AvailableSystems((0,) * len(source.systems), 0, 0, {}) if systems is None else systems
 
 
 S = TypeVar("S", bound=Sized)
 
-Makes: TypeAlias = Callable[[Batch], tuple[S, BoolArray | slice]]
+Makes: TypeAlias = Callable[[sources.Batch], tuple[S, BoolArray | slice]]
 """Function that returns training trials from a batch, and their rows in the batch; can be pickled."""
 
 
@@ -177,14 +178,14 @@ class Record(Additive):
     digits: int
 
     @classmethod
-    def of(cls, n_classes: int, batch: Batch) -> Record:
+    def of(cls, n_classes: int, batch: sources.Batch) -> Record:
         """Compute from one batch."""
         labels = batch.labels
         if not len(labels):
             return cls((0,) * n_classes, 0)
         measures = [column for table in (batch.quality or {}).values() for column in table.T]
         seen: list[AnyArray] | AnyArray = [*batch.scores, *measures]
-        if not measures and (isinstance(batch.scores, Columns) or batch.scores[0].ndim > 1):
+        if not measures and (isinstance(batch.scores, sources.Columns) or batch.scores[0].ndim > 1):
             seen = batch.stacked.reshape(len(labels), -1)
         n_tar = int(np.count_nonzero(labels))
         of_two = labels.dtype == np.bool_
@@ -222,7 +223,11 @@ class LabelledSource(ABC):
     """Quality measures that are read, too."""
 
     def __init__(
-        self, source: TrialSource, engine: sources.Engine | None = None, memory: int | None = None, units: Any = None
+        self,
+        source: sources.TrialSource,
+        engine: sources.Engine | None = None,
+        memory: int | None = None,
+        units: Any = None,
     ) -> None:
         self.source, self.engine, self.memory = source, engine, memory
         self.batch = source.batch if engine is None else None
@@ -241,7 +246,7 @@ class LabelledSource(ABC):
         """
 
     @abstractmethod
-    def on(self, source: TrialSource) -> Self:
+    def on(self, source: sources.TrialSource) -> Self:
         """Return the same training task on other trials."""
 
     def require_one_system(self, model: str) -> None:
@@ -256,30 +261,30 @@ class LabelledSource(ABC):
             names = ", ".join(self.source.systems)
             raise InputError(f"{model}: takes one system, but {self.source.name} has {names}. Choose one, or fuse.")
 
-    def look(self, look: Callable[[Batch], object]) -> Any:
+    def look(self, look: Callable[[sources.Batch], object]) -> Any:
         """Return the sum of ``look`` over all batches: one pass; the first pass also computes the training record."""
         if self.batch is not None or self._record is not None:
-            return found_in(self.source, self.engine, self._wanted, look)
-        result = found_in(self.source, self.engine, self._wanted, partial(_noted, look, self.n_classes))
+            return sources.found_in(self.source, self.engine, self._wanted, look)
+        result = sources.found_in(self.source, self.engine, self._wanted, partial(_noted, look, self.n_classes))
         record = None if result is None else result.record
         self.require_all(() if record is None else record.counts)
         self._record = record
         return result.found
 
     @property
-    def _wanted(self) -> TrialFields:
+    def _wanted(self) -> sources.TrialFields:
         systems = tuple(range(len(self.source.systems)))
-        return TrialFields(systems, truth=True, weight=self.source.has_weights, quality=self.quality)
+        return sources.TrialFields(systems, truth=True, weight=self.source.has_weights, quality=self.quality)
 
     @property
     def n_trials(self) -> int:
         """Number of trials, after the first pass."""
         return self.source.n_rows if self._record is None else sum(self._record.counts)
 
-    def look_by_unit(self, look: Callable[[Batch, TrialUnits], Any]) -> Any:
+    def look_by_unit(self, look: Callable[[sources.Batch, TrialUnits], Any]) -> Any:
         """Return the sum of ``look`` over the trials that count, with their units: one pass."""
         units = not_none(self.units, "units")
-        return found_in(self.source, self.engine, units.wanted(self._wanted), partial(_with_units, look, units))
+        return sources.found_in(self.source, self.engine, units.wanted(self._wanted), partial(_with_units, look, units))
 
     def passes(self, make: Makes[S]) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """Return the passes of `Parts` over the training trials that ``make`` returns for each batch."""
@@ -298,7 +303,8 @@ class LabelledSource(ABC):
 
     def training(self, results: Mapping[str, Plain]) -> Training:
         """Return the record of a training on these trials."""
-        record = self._record or found_in(self.source, self.engine, self._wanted, partial(Record.of, self.n_classes))
+        of = partial(Record.of, self.n_classes)
+        record = self._record or sources.found_in(self.source, self.engine, self._wanted, of)
         counts = {name: record.counts[k] for name, k in self.counts_of.items()}
         return Training(counts, in_digits(record.digits), results=results)
 
@@ -320,7 +326,7 @@ class SourceTrials(LabelledSource):
     n_classes = 2
     counts_of: Mapping[str, int] = {"n_tar": 1, "n_non": 0}
 
-    def __init__(self, source: TrialSource, *about: Any) -> None:
+    def __init__(self, source: sources.TrialSource, *about: Any) -> None:
         if source.classes:
             raise InputError(
                 f"{source.name}: multiclass scores, but the model is for two classes. Use a multiclass model."
@@ -336,7 +342,7 @@ class SourceTrials(LabelledSource):
             if not counts or not counts[k]:
                 raise InputError(f"is_target: none of the {sum(counts)} trials is a {kind}. Both classes are needed.")
 
-    def on(self, source: TrialSource) -> Self:
+    def on(self, source: sources.TrialSource) -> Self:
         """Return the same training task on other trials; see `LabelledSource.on`."""
         return type(self)(source, self.engine, self.memory, self.units)
 
@@ -380,8 +386,8 @@ class SourceTrials(LabelledSource):
 
 
 def _left_out(
-    units: BatchUnits, group: int, n_groups: int, partition: sources.SourcePartition, fields: TrialFields
-) -> Batch:
+    units: BatchUnits, group: int, n_groups: int, partition: sources.SourcePartition, fields: sources.TrialFields
+) -> sources.Batch:
     """Read the trials of a partition without a group of units."""
     batch = partition.read(replace(units.wanted(fields, with_keys=True), truth=True, weight=True)).counting
     if batch.truth is None or not len(batch.truth):
@@ -390,14 +396,14 @@ def _left_out(
     return batch.take(np.flatnonzero(~np.logical_or.reduce(is_out)))
 
 
-def _formed(form: Form, batch: Batch) -> tuple[TrainingTrials, slice]:
+def _formed(form: Form, batch: sources.Batch) -> tuple[TrainingTrials, slice]:
     """Return trials with the columns of a form."""
     columns, base = form(batch.scores)
-    together = columns.together if isinstance(columns, Columns) else columns
+    together = columns.together if isinstance(columns, sources.Columns) else columns
     return TrainingTrials.of(together, batch.labels, weights=batch.float_weight, base=base), slice(None)
 
 
-def _made(make: Makes[S], look: Callable[[S], T], batch: Batch) -> T | None:
+def _made(make: Makes[S], look: Callable[[S], sources.T], batch: sources.Batch) -> sources.T | None:
     """Apply ``look`` to the training trials of a batch."""
     if batch.truth is None or not len(batch.truth):
         return None
@@ -405,13 +411,15 @@ def _made(make: Makes[S], look: Callable[[S], T], batch: Batch) -> T | None:
     return look(trials) if len(trials) else None
 
 
-def _made_by_unit(make: Makes[S], look: Callable[[S, TrialUnits], T], batch: Batch, units: TrialUnits) -> T | None:
+def _made_by_unit(
+    make: Makes[S], look: Callable[[S, TrialUnits], sources.T], batch: sources.Batch, units: TrialUnits
+) -> sources.T | None:
     """Apply ``look`` to the training trials of a batch, with their units."""
     trials, rows = make(batch)
     return look(trials, units.take(rows)) if len(trials) else None
 
 
-def _with_units(look: Callable[[Batch, TrialUnits], Any], units: BatchUnits, batch: Batch) -> Any:
+def _with_units(look: Callable[[sources.Batch, TrialUnits], Any], units: BatchUnits, batch: sources.Batch) -> Any:
     """Apply ``look`` to the trials of a batch that count, with their units."""
     own = batch.counting
     if own.truth is None or not len(own.truth):
@@ -420,7 +428,7 @@ def _with_units(look: Callable[[Batch, TrialUnits], Any], units: BatchUnits, bat
     return result.fold() if units.are_trials else result
 
 
-def _noted(look: Callable[[Batch], object], n_classes: int, batch: Batch) -> _ResultAndNotes:
+def _noted(look: Callable[[sources.Batch], object], n_classes: int, batch: sources.Batch) -> _ResultAndNotes:
     """Apply ``look`` to a batch, and compute its training record."""
     return _ResultAndNotes(look(batch), Record.of(n_classes, batch))
 
@@ -431,7 +439,7 @@ class _ResultAndNotes(Additive):
     record: Record
 
 
-def _nothing(batch: Batch) -> None:
+def _nothing(batch: sources.Batch) -> None:
     """Return nothing; for a pass that only computes the training record."""
 
 
@@ -450,7 +458,7 @@ class SourceClasses(LabelledSource):
     prior : (n_classes,) array
     """
 
-    def __init__(self, source: TrialSource, *about: Any, prior: Priors = None) -> None:
+    def __init__(self, source: sources.TrialSource, *about: Any, prior: Priors = None) -> None:
         if not source.classes:
             raise InputError(f"{source.name}: two-class scores, but the model is multiclass. Use a two-class model.")
         super().__init__(source, *about)
@@ -468,7 +476,7 @@ class SourceClasses(LabelledSource):
         needed, classes = self.prior > 0.0, self.classes
         _validate_classes.all_classes(label, self.n_classes, weights=weight, needed=needed, classes=classes)
 
-    def on(self, source: TrialSource) -> Self:
+    def on(self, source: sources.TrialSource) -> Self:
         """Return the same training task on other trials; see `LabelledSource.on`."""
         return type(self)(source, self.engine, self.memory, self.units, prior=self.prior)
 
@@ -489,8 +497,7 @@ class SourceClasses(LabelledSource):
         return values
 
 
-def _counted(prior: FloatArray, names: Names, batch: Batch) -> tuple[CountedTrials, BoolArray]:
+def _counted(prior: FloatArray, names: Names, batch: sources.Batch) -> tuple[CountedTrials, BoolArray]:
     """Return the trials of a batch that count."""
     truth, weight = batch.labels, batch.float_weight
-    counted = CountedTrials.of(batch.stacked, truth, prior, weight, names)
-    return counted, which_count(truth, prior, weight)
+    return CountedTrials.of(batch.stacked, truth, prior, weight, names), which_count(truth, prior, weight)

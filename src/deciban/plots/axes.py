@@ -142,8 +142,7 @@ def _places(ax: Axes, line: Line2D, apart: float, first: float) -> FloatArray:
     rows = np.minimum(rows, len(steps) - 1)
     share = (distances - far[rows]) / np.where(steps[rows], steps[rows], 1.0)
     result = seen[rows] + share[:, None] * (seen[rows + 1] - seen[rows])
-    inside = np.all((result >= 0.0) & (result <= 1.0), axis=1)
-    return to_frame.inverted().transform(result[inside])
+    return to_frame.inverted().transform(result[np.all((result >= 0.0) & (result <= 1.0), axis=1)])
 
 
 def _seen(path: Path) -> FloatArray:
@@ -345,9 +344,8 @@ class Canvas:
     def name_rows(self, names: Sequence[str], *, width: int = 40) -> None:
         """Write shortened names at the left of rows, starting at the top."""
         names = files.readable(names, width=width)
-        self.ax.set_yticks(
-            range(len(names)), names, fontproperties=files.families_for(names, files.letters(_LEGEND_SIZE))
-        )
+        font = files.families_for(names, files.letters(_LEGEND_SIZE))
+        self.ax.set_yticks(range(len(names)), names, fontproperties=font)
         self.ax.set_ylim(len(names) - 0.5, -0.5)
         self.ax.grid(visible=False, axis="y")
 
@@ -410,9 +408,8 @@ class Canvas:
         new = [line for line in self.ax.lines if line not in self._earlier]
         for line in new:
             if line.get_gid() != MARKED:
-                line.set(
-                    linewidth=files.line_width(line.get_linewidth()), markersize=files.line_width(line.get_markersize())
-                )
+                line.set_linewidth(files.line_width(line.get_linewidth()))
+                line.set_markersize(files.line_width(line.get_markersize()))
         if max(self.numbers.values()) > 0:
             mark_lines(self.ax, new, self.numbers)
 

@@ -365,8 +365,7 @@ def _scores(result: Evaluation | None, calibrators: Iterable[Calibrator], x: axe
     known = [] if result is None else [result.curves.pav.low, result.curves.pav.high]
     own = [end for one in calibrators if isinstance(one, PavCalibrator) for end in (one.low_, one.high_)]
     ends = np.concatenate([[], *(known or own)])
-    inside = ends[(ends >= x[0]) & (ends <= x[1])]
-    return np.union1d(np.linspace(*x, _GRID), inside)
+    return np.union1d(np.linspace(*x, _GRID), ends[(ends >= x[0]) & (ends <= x[1])])
 
 
 def omega(weighting: RuleWeighting | Sequence[RuleWeighting], ax: Axes | None = None, **line_kw: object) -> Axes:

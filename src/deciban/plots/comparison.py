@@ -199,8 +199,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, metric: str | None
     labels = [_words(column) for column in zip(*rows, strict=True)]
     if ax is None and len(rows) > _MOST_TOGETHER:
         return forest_of_many(names, labels, rows, line_kw)
-    row = _ROW * min(max(1.0, len(names) / _TOGETHER), _HIGHEST)
-    canvas = _rows(names, labels, ax, line_kw, row)
+    canvas = _rows(names, labels, ax, line_kw, _ROW * min(max(1.0, len(names) / _TOGETHER), _HIGHEST))
     canvas.draw_rows([list(map(_share, pair)) for pair in rows], _SPREAD)
     canvas.ax.xaxis.set_major_formatter(in_percent)
     return canvas.finish(SHARE, "")
@@ -683,6 +682,5 @@ def _counted(canvas: Canvas, mark: Mark, edges: tuple[FloatArray, FloatArray], c
     bar = figure.colorbar(mesh, ax=canvas.ax, fraction=0.045, pad=0.02, aspect=30)
     files.style_ticks(bar.ax)
     bar.outline.set_visible(False)
-    bar.set_label(
-        files.wrapped(f"{name} in a cell ({float(counts.sum()):,.10g} in all)", canvas.ax.bbox.height / figure.dpi)
-    )
+    words = f"{name} in a cell ({float(counts.sum()):,.10g} in all)"
+    bar.set_label(files.wrapped(words, canvas.ax.bbox.height / figure.dpi))

@@ -18,21 +18,7 @@ from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.evaluation.bands import band_of, hull_bands
 from deciban.metrics.classification import precision_of
-from deciban.plots.axes import (
-    BAND,
-    BAND_LINE,
-    GREY,
-    POINT_MARKERS,
-    Canvas,
-    Drawable,
-    Drawing,
-    Ends,
-    Outline,
-    Style,
-    System,
-    in_percent,
-    systems_of,
-)
+from deciban.plots import axes
 from deciban.plots.files import style_ticks
 from deciban.types import FloatArray
 
@@ -51,7 +37,7 @@ def probit(p: FloatArray) -> FloatArray:
     return np.asarray(ndtri(np.clip(p, _EDGE, 1.0 - _EDGE)))
 
 
-def set_probit_axes(ax: Axes, x: Ends, y: Ends) -> None:
+def set_probit_axes(ax: Axes, x: axes.Ends, y: axes.Ends) -> None:
     """Set probit scales with the limits ``x`` and ``y``, fractions, and tick labels in percent."""
     ax.set_xscale("function", functions=(probit, ndtr))
     ax.set_yscale("function", functions=(probit, ndtr))
@@ -63,7 +49,7 @@ def set_probit_axes(ax: Axes, x: Ends, y: Ends) -> None:
     _set_ticks(ax.yaxis, *y, 0.02 * min(width / height, 1.5))
 
 
-def limits(rates: FloatArray, other: FloatArray, marked: list[float]) -> Ends:
+def limits(rates: FloatArray, other: FloatArray, marked: list[float]) -> axes.Ends:
     """Choose the limits of the axis of ``rates`` so that the curve fills it, including ``marked`` rates.
 
     The upper limit is the rate at which the ``other`` error rate has its smallest value above 0.
@@ -105,7 +91,7 @@ def _set_ticks(axis: Axis, low: float, high: float, letter: float) -> None:
 _HULL = "convex hull (ROCCH)"
 
 
-def det(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
+def det(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw miss rate over false-alarm rate on probit axes: the DET curve.
 
     Parameters
@@ -140,7 +126,7 @@ def det(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     >>> ax.lines[0].get_xdata().tolist(), ax.lines[0].get_ydata().tolist()
     ([1.0, 0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5, 1.0])
     """
-    drawing = Drawing(result, ax, line_kw, size=(5.6, 5.2))
+    drawing = axes.Drawing(result, ax, line_kw, size=(5.6, 5.2))
     ax = drawing.ax
     x, y = _det_limits(drawing)
     set_probit_axes(ax, x, y)
@@ -159,7 +145,7 @@ def det(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
-def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
+def roc(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw miss rate over false-alarm rate on linear axes: the ROC with its convex hull.
 
     Parameters
@@ -189,7 +175,7 @@ def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     >>> ax.lines[0].get_ydata().round(3).tolist()
     [0.0, 0.0, 0.333, 1.0]
     """
-    drawing = Drawing(result, ax, line_kw, size=(5.6, 5.2))
+    drawing = axes.Drawing(result, ax, line_kw, size=(5.6, 5.2))
     ax = drawing.ax
     eer = max(system.evaluation.eer for system in drawing.systems)
     top = next((limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if 0 < 6 * eer <= limit), 1.0)
@@ -204,7 +190,7 @@ def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     _markers(drawing, None)
     drawing.equalize(1.0)
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(in_percent)
+        axis.set_major_formatter(axes.in_percent)
     return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
@@ -212,7 +198,7 @@ _BETWEEN = 8
 """Number of points on each edge of the ROC, which is bent in the precision-recall curve."""
 
 
-def precision_recall(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Axes:
+def precision_recall(result: axes.Drawable, ax: Axes | None = None, **line_kw: object) -> Axes:
     """Draw precision over recall, at the share of targets in the data.
 
     Parameters
@@ -240,21 +226,20 @@ def precision_recall(result: Drawable, ax: Axes | None = None, **line_kw: object
     >>> ax.lines[0].get_xydata()[[0, -1]].tolist()  # all accepted, none accepted
     [[1.0, 0.5], [0.0, 1.0]]
     """
-    drawing = Drawing(result, ax, line_kw, size=(5.6, 5.2))
+    drawing = axes.Drawing(result, ax, line_kw, size=(5.6, 5.2))
     drawing.keep_limits((-0.01, 1.01), (-0.01, 1.01))
     for system in drawing.systems:
         one, corners = system.evaluation, np.arange(len(system.curves.roc_p_fa))
         at = np.linspace(0.0, corners[-1], corners[-1] * _BETWEEN + 1)
         true = (1.0 - np.interp(at, corners, system.curves.roc_p_miss)) * one.n_tar
-        false = np.interp(at, corners, system.curves.roc_p_fa) * one.n_non
-        precision = precision_of(true, false)
+        precision = precision_of(true, np.interp(at, corners, system.curves.roc_p_fa) * one.n_non)
         precision[-1] = precision[-2]  # nothing is accepted
         drawing.ax.plot(true / one.n_tar, precision, **system.main)
     for share in {one.evaluation.n_tar / (one.evaluation.n_tar + one.evaluation.n_non) for one in drawing.systems}:
         drawing.ax.axhline(share, **REFERENCE)
     drawing.explain("all accepted", **REFERENCE)
     for axis in (drawing.ax.xaxis, drawing.ax.yaxis):
-        axis.set_major_formatter(in_percent)
+        axis.set_major_formatter(axes.in_percent)
     return drawing.finish("Recall (%)", "Precision (%)")
 
 
@@ -288,20 +273,22 @@ def cmc(result: Mapping[str, Cmc], ax: Axes | None = None, **line_kw: object) ->
     value: object = result
     if not (isinstance(value, Mapping) and value and all(isinstance(one, Cmc) for one in value.values())):
         raise InputError("result: pass a mapping of names to results of `deciban.biometrics.cmc`.")
-    canvas = Canvas(list(result), ax, line_kw, size=(5.6, 4.4))
+    canvas = axes.Canvas(list(result), ax, line_kw, size=(5.6, 4.4))
     for mark, one in zip(canvas.marks, result.values(), strict=True):
         rates, steps = one.rates, np.arange(1, len(one) + 1)
         canvas.ax.plot(steps, rates.value, **{"drawstyle": "steps-post", **mark.main})
         if not np.isnan(rates.low).all():
-            canvas.ax.fill_between(steps, rates.low, rates.high, step="post", color=mark.color, **BAND)
-            canvas.explain(f"{100 * one.level:.4g} % intervals by subject", **BAND_LINE)
+            canvas.ax.fill_between(steps, rates.low, rates.high, step="post", color=mark.color, **axes.BAND)
+            canvas.explain(f"{100 * one.level:.4g} % intervals by subject", **axes.BAND_LINE)
     canvas.ax.set_xscale("log")
     canvas.ax.xaxis.set_major_formatter("{x:,.0f}")
-    canvas.ax.yaxis.set_major_formatter(in_percent)
+    canvas.ax.yaxis.set_major_formatter(axes.in_percent)
     return canvas.finish("Rank", "Identification rate (%)")
 
 
-def _shade_hull(drawing: Drawing, system: System, line: Callable[[FloatArray, FloatArray], Outline]) -> None:
+def _shade_hull(
+    drawing: axes.Drawing, system: axes.System, line: Callable[[FloatArray, FloatArray], axes.Outline]
+) -> None:
     """Shade the area between the hulls at both ends of the uncertainty, each drawn as a line."""
     result, known = hull_bands(system.evaluation), system.known
     if result is not None and known is not None:
@@ -309,25 +296,24 @@ def _shade_hull(drawing: Drawing, system: System, line: Callable[[FloatArray, Fl
         drawing.shade_between(system, low, high, known)
 
 
-def _det_limits(drawing: Drawing) -> tuple[Ends, Ends]:
+def _det_limits(drawing: axes.Drawing) -> tuple[axes.Ends, axes.Ends]:
     results = [system.evaluation for system in drawing.systems]
     p_fa = np.concatenate([result.curves.roc_p_fa for result in results])
     p_miss = np.concatenate([result.curves.roc_p_miss for result in results])
     points = [point for result in results for point in result.operating_points]
-    eers = [one.eer for one in results]
-    around = [rate for eer in eers for rate in (eer, min(3 * eer, HIGHEST))]
+    around = [rate for one in results for rate in (one.eer, min(3 * one.eer, HIGHEST))]
     x = limits(p_fa, p_miss, [*around, *(point.p_fa for point in points)])
     y = limits(p_miss, p_fa, [*around, *(point.p_miss for point in points)])
     return drawing.wider(x, drawing.ax.get_xlim()), drawing.wider(y, drawing.ax.get_ylim())
 
 
-def _few_errors(drawing: Drawing, x: Ends, y: Ends) -> None:
+def _few_errors(drawing: axes.Drawing, x: axes.Ends, y: axes.Ends) -> None:
     """Draw the rates with 30 errors of a kind, in the colour of the system if systems differ."""
     sizes = {(system.evaluation.n_tar, system.evaluation.n_non) for system in drawing.systems}
     drawn = False
     for system in drawing.systems if len(sizes) > 1 else drawing.systems[:1]:
         color = system.color if len(sizes) > 1 else "0.5"
-        style: Style = {"color": color, "linewidth": 1.0, "linestyle": ":", "zorder": 1.5}
+        style: axes.Style = {"color": color, "linewidth": 1.0, "linestyle": ":", "zorder": 1.5}
         at_x, at_y = FEW_ERRORS / system.evaluation.n_non, FEW_ERRORS / system.evaluation.n_tar
         if x[0] < at_x < x[1]:
             drawing.ax.axvline(at_x, **style)
@@ -338,14 +324,14 @@ def _few_errors(drawing: Drawing, x: Ends, y: Ends) -> None:
         drawing.explain(f"{FEW_ERRORS} errors (rule of {FEW_ERRORS})", linestyle=":")
 
 
-def _markers(drawing: Drawing, edges: tuple[Ends, Ends] | None) -> None:
+def _markers(drawing: axes.Drawing, edges: tuple[axes.Ends, axes.Ends] | None) -> None:
     """Mark the EER and the actual errors at each operating point; with ``edges``, outside markers move to the edge."""
-    plain: Style = {"color": GREY, "markeredgecolor": "white", "markeredgewidth": 0.7, "linestyle": "none"}
+    plain: axes.Style = {"color": axes.GREY, "markeredgecolor": "white", "markeredgewidth": 0.7, "linestyle": "none"}
 
-    def mark(system: System, rates: tuple[float, float], name: str, style: Style) -> None:
+    def mark(system: axes.System, rates: tuple[float, float], name: str, style: axes.Style) -> None:
         if edges is not None:
             rates = float(np.clip(rates[0], *edges[0])), float(np.clip(rates[1], *edges[1]))
-        own: Style = {"zorder": 4, "color": system.color, "clip_on": edges is None}
+        own: axes.Style = {"zorder": 4, "color": system.color, "clip_on": edges is None}
         drawing.ax.plot([rates[0]], [rates[1]], **{**plain, **style, **own})
         drawing.explain(name, **{**plain, **style})
 
@@ -353,19 +339,24 @@ def _markers(drawing: Drawing, edges: tuple[Ends, Ends] | None) -> None:
         mark(system, (system.evaluation.eer,) * 2, "EER", {"marker": "*", "markersize": 11})
     for system in drawing.systems:
         for i, point in enumerate(system.evaluation.operating_points):
-            style = {"marker": POINT_MARKERS[i % len(POINT_MARKERS)], "markersize": 6.5}
+            style = {"marker": axes.POINT_MARKERS[i % len(axes.POINT_MARKERS)], "markersize": 6.5}
             mark(system, (point.p_fa, point.p_miss), f"actual, {point}", style)
 
 
 _SIZE = (6.0, 4.0)
 _TOP = 1.4
 _NORMALIZED = "Normalized Bayes error rate (1 = without scores)"
-REFERENCE: Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
-BEFORE: Style = {"linestyle": "-", "linewidth": 1.2, "alpha": 0.45, "zorder": 2.1}
+REFERENCE: axes.Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
+BEFORE: axes.Style = {"linestyle": "-", "linewidth": 1.2, "alpha": 0.45, "zorder": 2.1}
 
 
 def bayes_error(
-    result: Drawable, ax: Axes | None = None, *, before: Drawable | None = None, bands: bool = True, **line_kw: object
+    result: axes.Drawable,
+    ax: Axes | None = None,
+    *,
+    before: axes.Drawable | None = None,
+    bands: bool = True,
+    **line_kw: object,
 ) -> Axes:
     """Draw the Bayes error rate, normalized by that of llr 0, over the prior log odds.
 
@@ -405,9 +396,9 @@ def bayes_error(
     >>> bayes_error(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_xlabel()
     'Prior log odds (nats)'
     """
-    drawing = Drawing(result, ax, line_kw, size=_SIZE)
+    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE)
     if before is not None:
-        _before(drawing, systems_of(before, Evaluation))
+        _before(drawing, axes.systems_of(before, Evaluation))
     _pairs(drawing, [(c.prior_log_odds, c.act_error, c.min_error) for c in drawing.curves], _TOP)
     if bands:
         shade_curves(drawing, "error")
@@ -417,7 +408,7 @@ def bayes_error(
     return framed(drawing, _TOP, _NORMALIZED)
 
 
-def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
+def ape(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw the Bayes error rate over the prior log odds: the applied-probability-of-error curve.
 
     Parameters
@@ -446,7 +437,7 @@ def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     >>> ape(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Bayes error rate (%)'
     """
-    drawing = Drawing(result, ax, line_kw, size=_SIZE)
+    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE)
     pairs = []
     for curves in drawing.curves:
         scale = default_error(curves.prior_log_odds)
@@ -457,11 +448,11 @@ def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     if bands:
         shade_curves(drawing, "error", default_error)
     draw_reference(drawing, drawing.reach, default_error)
-    drawing.ax.yaxis.set_major_formatter(in_percent)
+    drawing.ax.yaxis.set_major_formatter(axes.in_percent)
     return framed(drawing, top, "Bayes error rate (%)")
 
 
-def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
+def ece(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: object) -> Axes:
     """Draw the empirical cross-entropy over the prior log odds.
 
     Parameters
@@ -495,7 +486,7 @@ def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     >>> ece(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Empirical cross-entropy (bits)'
     """
-    drawing = Drawing(result, ax, line_kw, size=_SIZE)
+    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE)
     pairs = [(c.entropy_log_odds, c.act_cross_entropy, c.min_cross_entropy) for c in drawing.curves]
     top = top_of([entropy for _, *entropies in pairs for entropy in entropies], peak=1.0)
     _pairs(drawing, pairs, top, least="after PAV")
@@ -505,7 +496,9 @@ def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     return framed(drawing, top, "Empirical cross-entropy (bits)")
 
 
-def _pairs(drawing: Drawing, pairs: Sequence[tuple[FloatArray, ...]], top: float, *, least: str = "minimum") -> None:
+def _pairs(
+    drawing: axes.Drawing, pairs: Sequence[tuple[FloatArray, ...]], top: float, *, least: str = "minimum"
+) -> None:
     """Draw actual curves and their minima, with a note in the legend if an actual curve is completely above ``top``."""
     for system, (log_odds, actual, lowest) in zip(drawing.systems, pairs, strict=True):
         note = "" if np.any(actual < top) else "actual: above the frame"
@@ -516,7 +509,7 @@ def _pairs(drawing: Drawing, pairs: Sequence[tuple[FloatArray, ...]], top: float
 
 
 def shade_curves(
-    drawing: Drawing,
+    drawing: axes.Drawing,
     what: str,
     scale: Callable[[FloatArray], FloatArray] | None = None,
     *,
@@ -535,7 +528,7 @@ def shade_curves(
             drawing.shade(system, log_odds, band, system.known)
 
 
-def _before(drawing: Drawing, evaluations: Sequence[Evaluation]) -> None:
+def _before(drawing: axes.Drawing, evaluations: Sequence[Evaluation]) -> None:
     """Draw the actual errors before calibration in a pale shade of the colour of each system."""
     if len(evaluations) != len(drawing.systems):
         raise InputError(f"before: {len(evaluations)} systems, but {len(drawing.systems)} after calibration.")
@@ -549,7 +542,7 @@ def _before(drawing: Drawing, evaluations: Sequence[Evaluation]) -> None:
 
 
 def draw_reference(
-    canvas: Canvas, end: float, curve: Callable[[FloatArray], FloatArray], label: str = "without scores (llr 0)"
+    canvas: axes.Canvas, end: float, curve: Callable[[FloatArray], FloatArray], label: str = "without scores (llr 0)"
 ) -> None:
     """Draw the cost without scores, a function of the prior log odds, unless it was drawn before."""
     if canvas.explain(label, **REFERENCE):
@@ -557,9 +550,9 @@ def draw_reference(
         canvas.ax.plot(log_odds, curve(log_odds), **REFERENCE)
 
 
-def _scarce(drawing: Drawing) -> None:
+def _scarce(drawing: axes.Drawing) -> None:
     """Mark the places on the minimum curves beyond which there are fewer than 30 errors."""
-    style: Style = {"linestyle": "none", "markersize": 7.5, "markeredgecolor": "white", "markeredgewidth": 0.7}
+    style: axes.Style = {"linestyle": "none", "markersize": 7.5, "markeredgecolor": "white", "markeredgewidth": 0.7}
     style["zorder"] = 4
     sides = ("<", "< 30 false alarms to the left"), (">", "< 30 misses to the right")
     for which, (marker, name) in enumerate(sides):
@@ -568,19 +561,18 @@ def _scarce(drawing: Drawing) -> None:
             if abs(at) <= curves.prior_log_odds[-1]:
                 height = float(np.interp(at, curves.prior_log_odds, curves.min_error))
                 drawing.ax.plot([at], [height], marker=marker, color=system.color, **style)
-                drawing.explain(name, marker=marker, **{**style, "color": GREY})
+                drawing.explain(name, marker=marker, **{**style, "color": axes.GREY})
 
 
 def top_of(curves: list[FloatArray], *, peak: float) -> float:
     """Return an upper limit: up to ``peak`` of the reference, higher for bad curves, lower if all are far below."""
-    values = np.concatenate([curve[np.isfinite(curve)] for curve in curves])
-    highest = float(values.max(initial=0.0))
+    highest = float(np.concatenate([curve[np.isfinite(curve)] for curve in curves]).max(initial=0.0))
     if highest > 0.3 * peak:
         return min(max(1.1 * peak, 1.05 * highest), 1.3 * peak)
     return max(1.3 * highest, 0.03 * peak)
 
 
-def framed(drawing: Drawing, top: float, label: str, *, has_points: bool = True) -> Axes:
+def framed(drawing: axes.Drawing, top: float, label: str, *, has_points: bool = True) -> Axes:
     """Set limits, mark the operating points, write priors at the upper edge and finish."""
     drawing.keep_limits((-drawing.reach, drawing.reach), (-0.01 * top, top))
     if has_points:
@@ -589,7 +581,7 @@ def framed(drawing: Drawing, top: float, label: str, *, has_points: bool = True)
     return drawing.finish("Prior log odds (nats)", label)
 
 
-def normalized(drawing: Drawing, top: float, *, has_points: bool = True) -> Axes:
+def normalized(drawing: axes.Drawing, top: float, *, has_points: bool = True) -> Axes:
     """Finish a plot of normalized error rates, with a line at the cost without scores."""
     if drawing.explain("without scores (llr 0)", **REFERENCE):
         drawing.ax.axhline(1.0, **REFERENCE)

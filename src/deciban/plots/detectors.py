@@ -137,8 +137,7 @@ def _highest(system: ClassEvaluation) -> float:
 
 def _top(after: float, before: float) -> float:
     """Return the upper limit of errors; curves before calibration can be cut off so that the others are visible."""
-    highest = max(after, min(before, max(2 * after, 0.05)))
-    return float(np.clip(_HEADROOM * highest, *_LIMITS))
+    return float(np.clip(_HEADROOM * max(after, min(before, max(2 * after, 0.05))), *_LIMITS))
 
 
 def _write(panel: Axes, system: ClassEvaluation, old: ClassEvaluation | None, k: int) -> None:
@@ -238,9 +237,8 @@ def _write_behind(ax: Axes, at: FloatArray, cllr: FloatArray, end: float) -> Non
         outside = bits > 0.93 * end
         style: Style = {"ha": "right" if outside else "left", "xytext": (-3 if outside else 3, 0)}
         text = f"{brief(bits)} →" if bits > end else brief(bits)
-        ax.annotate(
-            text, (min(bits, end), place), textcoords="offset points", va="center", fontsize=letters(7.5), **style
-        )
+        style |= {"textcoords": "offset points", "va": "center", "fontsize": letters(7.5)}
+        ax.annotate(text, (min(bits, end), place), **style)
 
 
 def _explain_bars(canvas: Canvas) -> None:
@@ -385,8 +383,7 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: objec
     ax.grid(visible=False, axis="x")
     width = _SLOT / len(systems)
     for i, (mark, costs) in enumerate(zip(canvas.marks, items, strict=True)):
-        shift = (i - (len(systems) - 1) / 2) * width
-        _dots(ax, costs, mark, shift, 0.95 * width, highest)
+        _dots(ax, costs, mark, (i - (len(systems) - 1) / 2) * width, 0.95 * width, highest)
     if n_classes > 2:
         canvas.explain("mean of a size", **_MEAN)
     canvas.explain("all classes", **{**_ALL, "markersize": 10})

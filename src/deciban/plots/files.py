@@ -236,8 +236,7 @@ def panels_of(n: int, columns: int | None, x: str, y: str) -> tuple[Figure, list
     n_rows = -(-n // n_columns)
     size = (max(n_columns * PANEL[0] + 0.6, NARROWEST), n_rows * PANEL[1] + 1.0)
     figure = Figure(figsize=size_for(size, by_rows=True), layout="constrained")
-    grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
-    panels = list(grid.flat)
+    panels = list(figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False).flat)
     for spare in panels[n:]:
         spare.remove()
     for at, panel in enumerate(panels[:n]):

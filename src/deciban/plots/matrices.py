@@ -124,9 +124,8 @@ class CellGrid:
         if own and paper() is not None:
             self._cell = 72 * _room(rows, n_scales) / self.shape[1], 0.9 * self._cell[1]
         every = self._every(1)
-        self.ax.set_yticks(
-            range(0, len(rows), every), rows[::every], fontproperties=families_for(rows, self._name_size(1))
-        )
+        font = families_for(rows, self._name_size(1))
+        self.ax.set_yticks(range(0, len(rows), every), rows[::every], fontproperties=font)
         slanted = max(map(len, columns)) * _LETTER * self._name_size(0) > 0.95 * self._cell[0]
         turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
         font, every = families_for(columns, self._name_size(0)), self._every(0)
@@ -137,9 +136,8 @@ class CellGrid:
     def shade(self, values: np.ma.MaskedArray[Any, Any], cmap: Colormap, top: float, **mesh_kw: Graphic) -> QuadMesh:
         """Colour all cells that are not masked, from 0 to ``top``; infinite values are near black."""
         # Meshes omit infinite values.
-        drawn = np.ma.masked_array(
-            np.where(np.isinf(values.data), 2.0 * top, np.minimum(values.data, top)), values.mask
-        )
+        darkest = np.where(np.isinf(values.data), 2.0 * top, np.minimum(values.data, top))
+        drawn = np.ma.masked_array(darkest, values.mask)
         edges = [np.arange(n + 1) - 0.5 for n in self.shape[::-1]]
         style = {"edgecolors": "white", "linewidth": 0.8, "cmap": cmap, **mesh_kw}
         return self.ax.pcolormesh(*edges, drawn, norm=Normalize(0.0, top), **style)
@@ -161,8 +159,7 @@ class CellGrid:
 
     def explain(self, mesh: QuadMesh, label: str, **bar_kw: Graphic) -> Axes:
         """Draw a colour bar next to the cells."""
-        figure = self.ax.figure
-        bar = figure.colorbar(mesh, ax=self.ax, fraction=0.05, aspect=28, **{"pad": 0.02, **bar_kw})
+        bar = self.ax.figure.colorbar(mesh, ax=self.ax, fraction=0.05, aspect=28, **{"pad": 0.02, **bar_kw})
         bar.outline.set_visible(False)
         style_ticks(bar.ax)
         bar.set_label(wrapped(label, self._cell[1] * self.shape[0] / 72))
@@ -481,8 +478,7 @@ def by_condition(
 def _with_ends(one: OneSystem, metric: MetricKey) -> Interval:
     """Return a metric of an evaluation with the ends of its interval, if it has one."""
     result = shown_interval(one, metric)
-    ends = (None, None) if result is None else (result.low, result.high)
-    return one.value(metric), *ends
+    return (one.value(metric), None, None) if result is None else (one.value(metric), result.low, result.high)
 
 
 def condition_map(

@@ -151,17 +151,15 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Ax
     n_systems = len(systems_of(result, Evaluation))
     drawing = Drawing(result, ax, line_kw, size=(6.0, 1.2 + 0.32 * n_systems), by_rows=True)
     ax, names, ends = drawing.ax, [], [1.0]
-    first = len(ax.get_yticks()) if not drawing.is_fresh else 0
-    for place, system in enumerate(drawing.systems, first):
+    for place, system in enumerate(drawing.systems, 0 if drawing.is_fresh else len(ax.get_yticks())):
         one = system.evaluation
         low = one.min_cllr
         whole = one.cllr if math.isfinite(one.cllr) else low
         ax.barh(place, low, 0.7, color=system.color, edgecolor="black", linewidth=0.6)
         ax.barh(place, whole - low, 0.7, left=low, color="white", edgecolor=system.color, hatch="////", linewidth=0.6)
         ax.plot([0.0], [place], color=system.color, linestyle="none", label="_bar")  # marks its colour as used
-        ax.annotate(
-            f"{one.cllr:.3g}", (whole, place), (4, 0), textcoords="offset points", fontsize=letters(8), **_LABEL
-        )
+        style: Style = {"textcoords": "offset points", "fontsize": letters(8), **_LABEL}
+        ax.annotate(f"{one.cllr:.3g}", (whole, place), (4, 0), **style)
         names.append(str(system.main["label"]))
         ends.append(whole)
     if not drawing.is_fresh:

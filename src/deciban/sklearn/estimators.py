@@ -406,9 +406,8 @@ class _Estimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ign
 
     def _model(self) -> Any:
         """Return a model with these settings, not yet trained."""
-        return self.model_class(
-            **{name: getattr(self, name) for name in inspect.signature(self.model_class).parameters}
-        )
+        names = inspect.signature(self.model_class).parameters
+        return self.model_class(**{name: getattr(self, name) for name in names})
 
     def _require_same(self, labels: AnyArray) -> None:
         """Refuse labels that differ from training.
@@ -1130,8 +1129,7 @@ class ClassEstimator(_Estimator):
         (n_trials,) array
             The class of the largest posterior; in a tie, the first in ``classes_``.
         """
-        posterior = self.predict_proba(X)
-        return np.asarray(self.classes_[np.argmax(posterior, axis=1)])
+        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> float:
         """Return minus Cllr, so that larger is better: 0 is perfect, ``-log2 n_classes`` means no information.

@@ -466,9 +466,8 @@ def apcer(attacks: Mapping[str, ArrayLike], *, threshold: float) -> dict[str, fl
     """
     _require_attacks(attacks)
     at = np.array([_validate.threshold(threshold)])
-    return {
-        name: float(accepted(sorted_scores(scores, f"attacks[{name!r}]"), at)[0]) for name, scores in attacks.items()
-    }
+    ordered = {name: sorted_scores(scores, f"attacks[{name!r}]") for name, scores in attacks.items()}
+    return {name: float(accepted(scores, at)[0]) for name, scores in ordered.items()}
 
 
 def bpcer_at_apcer(bona: ArrayLike, attacks: Mapping[str, ArrayLike], *, max_apcer: float = 0.05) -> float:
@@ -505,8 +504,7 @@ def bpcer_at_apcer(bona: ArrayLike, attacks: Mapping[str, ArrayLike], *, max_apc
     at = np.append(np.unique(positive).astype(np.float64), np.inf)
     worst = np.max([accepted(scores, at) for scores in spoofs], axis=0)
     worst[-1] = 0.0
-    p_miss = np.append(rejected(positive, at[:-1]), 1.0)
-    return float(p_miss[int(np.argmax(worst <= max_apcer))])
+    return float(np.append(rejected(positive, at[:-1]), 1.0)[int(np.argmax(worst <= max_apcer))])
 
 
 def acer(bona: ArrayLike, attacks: Mapping[str, ArrayLike], *, threshold: float) -> float:

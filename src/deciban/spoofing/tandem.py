@@ -376,8 +376,7 @@ def act_t_dcf(
         at = _validate.threshold(threshold)
     positive, negative = sorted_scores(bona, "bona"), sorted_scores(spoof, "spoof")
     where = np.array([at])
-    cost = weights.at(rejected(positive, where), accepted(negative, where), normalize=normalize)
-    return float(cost[0])
+    return float(weights.at(rejected(positive, where), accepted(negative, where), normalize=normalize)[0])
 
 
 _CELLS = 512

@@ -381,8 +381,7 @@ def _refuse_other_options(how_sure: UncertaintyOptions) -> None:
     """
     other = replace(how_sure, units=None, level=LEVEL)
     values = (one.name for one in fields(UncertaintyOptions) if getattr(other, one.name) != one.default)
-    why = "is not used by a plan, which needs only the variance between units. Leave it out."
-    refuse(values, why)
+    refuse(values, "is not used by a plan, which needs only the variance between units. Leave it out.")
 
 
 def _pilot(

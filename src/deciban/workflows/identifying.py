@@ -114,9 +114,8 @@ class _Searches:
         seen = np.zeros((len(probes), len(gallery)), np.bool_)
         seen[row, column] = True
         if np.count_nonzero(seen) < len(trials):
-            _, first, times = np.unique(
-                row.astype(np.int64) * len(gallery) + column, return_index=True, return_counts=True
-            )
+            cells = row.astype(np.int64) * len(gallery) + column
+            _, first, times = np.unique(cells, return_index=True, return_counts=True)
             raise InputError(
                 f"{trials.origin.name}: trial {trials.name_of(int(first[np.argmax(times > 1)]))} occurs "
                 f"{int(times[np.argmax(times > 1)])} times. Keep one score of each comparison."
@@ -196,9 +195,8 @@ def identifications_of(
         messages += notes if not k else ()
         identifications.append(_identified(one, probe_id, gallery_id, ranks, fpirs, options.how_sure.level))
     first = identifications[0]
-    words = (
-        f"{counted(len(first.cmc.ranks), 'probe')}, {first.n_mated:,} with a mate; {first.n_gallery:,} gallery entries"
-    )
+    words = f"{counted(len(first.cmc.ranks), 'probe')}, {first.n_mated:,} with a mate; "
+    words += f"{first.n_gallery:,} gallery entries"
     messages.append(Message("search", "", f"{words} of {counted(first.cmc.n_subjects, 'subject')}"))
     if not first.open_set:
         messages.append(Message("note", "", "every probe has a mate, so there is no FPIR: no rates in an open set"))
@@ -281,9 +279,8 @@ def _subjects(one: _Searches, key: Key) -> tuple[IntArray, IntArray, list[Messag
     trials, name = key.trials, key.trials.origin.name
     if trials.sides != PAIR:
         raise InputError(f"{name}: a key of identification contains gallery entries and probes (enroll, test).")
-    places = [
-        positions(names, pa.array(own)) for names, own in zip(trials.names, (one.gallery, one.probes), strict=True)
-    ]
+    named = zip(trials.names, (one.gallery, one.probes), strict=True)
+    places = [positions(names, pa.array(own)) for names, own in named]
     entry, probe = _pairs(trials, key.is_target)
     lacking = np.unique(probe[places[1][probe] < 0])
     if len(lacking):

@@ -297,8 +297,7 @@ def _of_the_rest(contents: Contents) -> Iterator[tuple[str, str]]:
         elif scores.trials.origin.is_read_as(SUBMISSION):
             yield "", submission_note()
     if key is not None:
-        counts = np.bincount(key.label, minlength=len(key.classes))
-        pairs = zip(key.classes, counts, strict=True)
+        pairs = zip(key.classes, np.bincount(key.label, minlength=len(key.classes)), strict=True)
         yield "segments of each class", _listed([f"{name} {count:,}" for name, count in pairs])
     qualities = {"segments": contents.segment_quality}
     if contents.quality is not None:

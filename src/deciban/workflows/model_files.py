@@ -478,9 +478,8 @@ def _ways(model: Any, source: TrialSource, options: Options) -> list[Message]:
     with options.scale.engine() as engine:
         counts = scored_by(source, engine).counts
     ways = [(subset, sum(each)) for subset, each in counts.items() if len(subset) < len(source.systems)]
-    return [
-        ways_message(n, subset, source.systems) for subset, n in sorted(ways, key=lambda one: (-len(one[0]), one[0]))
-    ]
+    in_order = sorted(ways, key=lambda one: (-len(one[0]), one[0]))
+    return [ways_message(n, subset, source.systems) for subset, n in in_order]
 
 
 def sides_of(source: TrialSource) -> tuple[str, ...]:

@@ -137,8 +137,7 @@ class RenamedSystems:
         """
         if set(names) == set(self.before) and len(names) == len(self.before):
             return [self.after[self.before.index(name)] for name in names]
-        known = [name for name in names if name in self.before]
-        if known or len(names) != len(self.before):
+        if set(names) & set(self.before) or len(names) != len(self.before):
             raise InputError(
                 f"names: are for the systems {', '.join(self.before)}, but the systems of the other trials are "
                 f"{', '.join(names)}. Name files of the same systems: all with the same names, or none."
@@ -196,9 +195,8 @@ def renamed(systems: Sequence[Any], names: Names | None) -> tuple[list[Any], Ren
         return list(systems), None
     before = tuple(system.name for system in systems)
     after = new_names(before, names)
-    return [replace(system, name=name) for system, name in zip(systems, after, strict=True)], RenamedSystems(
-        before, after
-    )
+    result = [replace(system, name=name) for system, name in zip(systems, after, strict=True)]
+    return result, RenamedSystems(before, after)
 
 
 def new_names(before: Sequence[str], names: Names | None) -> tuple[str, ...]:

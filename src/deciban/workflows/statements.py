@@ -257,9 +257,8 @@ class Statement(Jsonable):
                 words += f"; log10 LR {_log10(self.given)} was reduced to {_log10(self.llr)}"
             items = [("limits", words)]
         counts = " and ".join(f"{n:,} {name}" for name, n in about["trained_on"].items())
-        data = f"{counts or 'unknown numbers of'} trials" + (
-            f" of {', '.join(about['systems'])}" if about["systems"] else ""
-        )
+        data = f"{counts or 'unknown numbers of'} trials"
+        data += f" of {', '.join(about['systems'])}" if about["systems"] else ""
         items.append(("model", f"{about['kind']}, trained on {data}"))
         words = f"training data identified by hash {about['fingerprint']}"
         items.append(("fingerprint", f"{words}; model trained with deciban {about['deciban_version']}"))

@@ -16,15 +16,8 @@ import numpy as np
 from deciban._validate.arrays import all_finite
 from deciban._validate.classes import Names
 from deciban.core.logliks import are_alike
-from deciban.core.training.linear_objective import ScoreColumn, TrainingTrials
-from deciban.core.training.multiclass_objective import (
-    ClassTrials,
-    CountedClasses,
-    CountedTrials,
-    parted,
-    require_rivals,
-    rivals_of,
-)
+from deciban.core.training import multiclass_objective
+from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.separation import Amounts, Pair, undecided
 from deciban.core.training.sums import BatchedTraining, Deviations, Ends, Left, Parts, RandomSample, Sums, sample_size
 from deciban.types import Additive, BoolArray, FloatArray, ScoreArray
@@ -161,20 +154,11 @@ class FirstPass(Additive):
         infinite = np.array(trials.infinite_columns(), np.bool_)
         result = Ends.of([low for low, _ in ends], [high for _, high in ends])
         size = sample_size(DRAWN, memory, 2 * (1 + trials.n_columns))
-        drawn = RandomSample.of(replace(left, reach=np.inf), 2, size, _numbers(left))
-        non, tar = (_deviations(left, rows) for rows in (~left.is_target, left.is_target))
+        numbers = (*(left.columns if left.base is None else (left.base,)), left.is_target)  # identify each trial
+        drawn = RandomSample.of(replace(left, reach=np.inf), 2, size, numbers)
+        classes = [left.take(rows) for rows in (~left.is_target, left.is_target)]
+        non, tar = (Deviations.of([np.asarray(x, np.float64) for x in own.columns], own.weights) for own in classes)
         return cls(amounts, left.amounts, result, infinite, drawn, (non, tar))
-
-
-def _deviations(trials: TrainingTrials, rows: BoolArray) -> Deviations:
-    """Return the deviations of the trials of one class."""
-    weights = None if trials.weights is None else trials.weights[rows]
-    return Deviations.of([np.asarray(one[:], np.float64)[rows] for one in trials.columns], weights)
-
-
-def _numbers(trials: TrainingTrials) -> tuple[ScoreColumn, ...]:
-    """Return the numbers that identify each trial in a random draw."""
-    return (*trials.columns, trials.is_target) if trials.base is None else (trials.base, trials.is_target)
 
 
 def _undecided(class_weights: Pair, rule: Pair, reach: float, trials: TrainingTrials) -> TrainingTrials:
@@ -193,7 +177,7 @@ _LEAST = 40
 
 
 @dataclass(eq=False, kw_only=True)
-class PartsOfClassTrials(Parts[CountedTrials], CountedClasses):
+class PartsOfClassTrials(Parts[multiclass_objective.CountedTrials], multiclass_objective.CountedClasses):
     """Multiclass trials in batches.
 
     Attributes
@@ -238,7 +222,7 @@ class PartsOfClassTrials(Parts[CountedTrials], CountedClasses):
     def undecided(self, *, offset: bool) -> tuple[ClassTrialsInParts, float]:
         """Return the undecided trials; see `deciban.core.training.multiclass_objective.CountedTrials.undecided`."""
         if self.first.has_infinite:
-            require_rivals(self.first.rivals, self.called, offset=offset)
+            multiclass_objective.require_rivals(self.first.rivals, self.called, offset=offset)
         left = self.selected("undecided")
         return left, float(left.class_weights @ self.first.costs.total)
 
@@ -305,7 +289,7 @@ class ClassTrialsInParts(BatchedTraining):
         return replace(self, factor=self.factor * factor)
 
     @cached_property
-    def few(self) -> ClassTrials:
+    def few(self) -> multiclass_objective.ClassTrials:
         """The sample, with class weights that make it represent all trials."""
         some = self.first.drawn.trials
         if np.any(self.factor != 1.0):
@@ -354,7 +338,7 @@ class FirstMulticlassPass:
     reach: FloatArray
     row: ScoreArray
     alike: BoolArray
-    drawn: RandomSample[ClassTrials]
+    drawn: RandomSample[multiclass_objective.ClassTrials]
 
     @property
     def n_systems(self) -> int:
@@ -367,7 +351,7 @@ class FirstMulticlassPass:
         return bool(self.infinite.any())
 
     @classmethod
-    def of(cls, memory: int | None, counted: CountedTrials) -> FirstMulticlassPass:
+    def of(cls, memory: int | None, counted: multiclass_objective.CountedTrials) -> FirstMulticlassPass:
         """Process one batch.
 
         Raises
@@ -377,12 +361,17 @@ class FirstMulticlassPass:
         """
         trials, n = counted.trials, len(counted.prior)
         finite = np.array([all_finite(trials.systems[:, k]) for k in range(trials.n_systems)], np.bool_)
-        left, costs = (trials, np.zeros(n)) if finite.all() else parted(counted)
+        left, costs = (trials, np.zeros(n)) if finite.all() else multiclass_objective.parted(counted)
         reach = np.max(np.abs(left.systems), axis=(0, 2), initial=0.0).astype(np.float64)
         total = sample_size(min(_CLASSES_DRAWN, _NUMBERS // (trials.n_systems * n)), memory, trials.n_systems * n)
         drawn = RandomSample.of(left, n, max(total // n, _LEAST), (left.systems, left.label))
         sums = Sums.of(trials.amounts), Sums.of(left.amounts), Sums.of(costs)
-        infinite, rivals, row, alike = ~finite, rivals_of(left), left.systems[:1], _alike(left.systems)
+        infinite, rivals, row, alike = (
+            ~finite,
+            multiclass_objective.rivals_of(left),
+            left.systems[:1],
+            _alike(left.systems),
+        )
         return cls(*sums, len(left), infinite, rivals, reach, row, alike, drawn)
 
     def __add__(self, other: FirstMulticlassPass) -> FirstMulticlassPass:
@@ -408,12 +397,16 @@ def _alike(systems: ScoreArray) -> BoolArray:
 
 
 def _selected(
-    which: Which, class_weights: FloatArray, factor: FloatArray | None, reach: float, counted: CountedTrials
-) -> ClassTrials:
+    which: Which,
+    class_weights: FloatArray,
+    factor: FloatArray | None,
+    reach: float,
+    counted: multiclass_objective.CountedTrials,
+) -> multiclass_objective.ClassTrials:
     """Return the trials of a batch that are used in training."""
     left = counted.trials
     if which == "undecided" and not all_finite(left.systems):
-        left = parted(counted)[0]
+        left = multiclass_objective.parted(counted)[0]
     elif which == "uncertain" and (certain := np.any(left.systems[:, 0] == np.inf, axis=1)).any():
         left = left.take(np.flatnonzero(~certain))
     left = left if factor is None else left.scaled(factor)

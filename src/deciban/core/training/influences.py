@@ -24,18 +24,10 @@ from deciban.core.resampling import linearised
 from deciban.core.resampling.intervals import effective_numbers
 from deciban.core.resampling.linearised import UnitChanges
 from deciban.core.resampling.units import TrialUnits
+from deciban.core.training import multiclass_objective
 from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.moments import SAMPLE, moments, sample, standardization
-from deciban.core.training.multiclass_objective import (
-    NO_TRIALS,
-    ClassObjective,
-    ClassTrials,
-    CountedTrials,
-    Errors,
-    SecondDerivatives,
-    decided,
-)
 from deciban.core.training.multiclass_training import objective_of
 from deciban.core.training.separation import with_class_weights
 from deciban.core.training.sums import Sums, UnitSums
@@ -96,8 +88,7 @@ class Points:
             Numbers for each unit and trial.
         """
         room = max(_AT_ONCE // (len(shares) * len(n_trials) * work), 1)
-        strides = np.maximum(np.ceil(n_trials / room), 1.0).astype(np.int64)
-        return cls(moves, 1.0 / (1.0 - shares), strides)
+        return cls(moves, 1.0 / (1.0 - shares), np.maximum(np.ceil(n_trials / room), 1.0).astype(np.int64))
 
     def sampled(self, label: IntArray, amounts: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return positions of a sample of trials, and the number of trials that each of them represents."""
@@ -233,9 +224,7 @@ class _WithoutEach:
                 bend = _times(one.amount, one.at(np.zeros((len(one.label), n)))[n:])
                 values += [bend[:, one.label == k].sum(axis=1) for k in range(self.n_classes)]
                 continue
-            for (
-                side
-            ) in own.codes:  # subtract trials at the point of their own unit, once if both sides are the same unit
+            for side in own.codes:  # subtract trials at the point of their own unit, once if both sides are the same
                 counts = side is own.codes[0] or side != own.codes[0]
                 amount = np.where(counts, one.amount * points.inverse[side, one.label], 0.0)
                 linearised.add_by_code(values, -_times(amount, one.at(points.moves[side])), side)
@@ -480,7 +469,7 @@ def _times(amount: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def class_influences(
-    value: CountedTrials | PartsOfClassTrials,
+    value: multiclass_objective.CountedTrials | PartsOfClassTrials,
     units: TrialUnits,
     scales: FloatArray,
     offsets: FloatArray,
@@ -521,7 +510,9 @@ def class_influences(
     if scale and not np.any(width > 0.0):
         raise InputError("all trials have the same scores of all classes.")
     prior, possible = value.prior, value.possible
-    objective = objective_of(NO_TRIALS, prior, center, width, ridge=ridge, scale=scale, offset=offset)
+    objective = objective_of(
+        multiclass_objective.NO_TRIALS, prior, center, width, ridge=ridge, scale=scale, offset=offset
+    )
     raw = np.append(scales, offsets[possible])
     look = _ClassDerivatives(objective, raw, left.class_weights)
     sums: UnitSums = value.each_by_unit(look, units)
@@ -551,7 +542,7 @@ def class_influences(
 class _ClassDerivatives:
     """Sums of gradients by unit and by class, and weights by unit and class, of trials with their units."""
 
-    objective: ClassObjective
+    objective: multiclass_objective.ClassObjective
     raw: FloatArray
     class_weights: FloatArray
     basis: FloatArray | None = None
@@ -561,7 +552,7 @@ class _ClassDerivatives:
         """Numbers for each unit and trial that are processed at once."""
         return len(self.class_weights) * ((0 if self.basis is None else self.basis.shape[1]) + 1) // 2
 
-    def __call__(self, counted: CountedTrials, units: TrialUnits) -> UnitSums:
+    def __call__(self, counted: multiclass_objective.CountedTrials, units: TrialUnits) -> UnitSums:
         trials, left, own = self._open(counted, units)
         seconds, sums, totals = _derivatives(left, self.raw, own)
         weight, n_classes = trials.weight(slice(None)), len(self.class_weights)
@@ -571,14 +562,18 @@ class _ClassDerivatives:
         counts = np.bincount(trials.label, minlength=n_classes)
         return UnitSums((Sums.of(sums), Sums.of(shares)), (Sums.of(totals), Sums.of(counts)), seconds=seconds)
 
-    def _open(self, counted: CountedTrials, units: TrialUnits) -> tuple[ClassTrials, ClassObjective, TrialUnits]:
+    def _open(
+        self, counted: multiclass_objective.CountedTrials, units: TrialUnits
+    ) -> tuple[multiclass_objective.ClassTrials, multiclass_objective.ClassObjective, TrialUnits]:
         """Return all trials, and the objective of the undecided trials with their units."""
         trials = replace(counted.trials, class_weights=self.class_weights)
-        is_open = ~decided(trials)[0]
+        is_open = ~multiclass_objective.decided(trials)[0]
         left = trials if is_open.all() else trials.take(np.flatnonzero(is_open))
         return trials, replace(self.objective, trials=left), units.take(is_open)
 
-    def blocks(self, counted: CountedTrials, units: TrialUnits) -> Iterator[tuple[_ClassBlock, TrialUnits]]:
+    def blocks(
+        self, counted: multiclass_objective.CountedTrials, units: TrialUnits
+    ) -> Iterator[tuple[_ClassBlock, TrialUnits]]:
         """Yield blocks of undecided trials with their units."""
         basis, (_, objective, own) = not_none(self.basis, "basis"), self._open(counted, units)
         for rows in objective.blocks():
@@ -589,19 +584,21 @@ class _ClassDerivatives:
 
 
 def _derivatives(
-    objective: ClassObjective, raw: FloatArray, units: TrialUnits
-) -> tuple[SecondDerivatives, FloatArray, FloatArray]:
+    objective: multiclass_objective.ClassObjective, raw: FloatArray, units: TrialUnits
+) -> tuple[multiclass_objective.SecondDerivatives, FloatArray, FloatArray]:
     """Return second derivatives in scales and offsets, and sums of gradients by unit and by class."""
     trials, n_raw = objective.trials, len(raw)
     n_systems, n_classes = trials.systems.shape[1:]
     scales_move, offsets_move = objective.basis[:n_systems].any(), objective.basis[n_systems:].any()
-    seconds = SecondDerivatives(n_systems * bool(scales_move), n_classes * bool(offsets_move), np.float64)
+    seconds = multiclass_objective.SecondDerivatives(
+        n_systems * bool(scales_move), n_classes * bool(offsets_move), np.float64
+    )
     sums, totals = np.zeros((units.n_units, n_raw)), np.zeros((n_classes, n_raw))
     for rows in objective.blocks():
         with np.errstate(all="ignore"):
             features, z, label = objective.combined(raw, rows)
             weights = trials.weight(rows)
-            errors = Errors.of(z, label)
+            errors = multiclass_objective.Errors.of(z, label)
             column, pull = np.arange(len(label)), errors.posterior
             pull[label, column] = errors.p_true
             seconds.add(features, label, pull, weights)
@@ -629,9 +626,8 @@ class _ClassBlock:
 
     def at(self, moves: FloatArray) -> FloatArray:
         """Return derivatives at the points of the trials' own units; see `_WithoutEach`."""
-        return np.vstack(
-            [one[0] for one in self._derivatives((self.z + np.einsum("cnt,tn->ct", self.slopes, moves))[None])]
-        )
+        moved = self.z + np.einsum("cnt,tn->ct", self.slopes, moves)
+        return np.vstack([one[0] for one in self._derivatives(moved[None])])
 
     def beyond(self, some: IntArray, moves: FloatArray, amount: FloatArray) -> FloatArray:
         """Return the non-quadratic part of derivatives; see `_WithoutEach`."""

@@ -141,7 +141,9 @@ def descend(objective: LinearObjective, few: TrainingTrials) -> Minimum:
         result = way.follow(objective, PRECISE)
         return replace(result, n_steps=result.n_steps + near.n_steps)
     trials, n = objective.trials, len(objective.trials)
-    rough = replace(objective, dtype=np.float32 if _fits_float32(objective) else np.float64)
+    weights = np.abs(trials.class_weights)
+    fits = trials.weights is None and np.all((weights > 1e-30) & (weights < 1e30)) and abs(objective.log_odds) < 80.0
+    rough = replace(objective, dtype=np.float32 if fits else np.float64)
     way = LevelSearch(np.zeros(objective.n_parameters), starts=_starts)
     if few is not trials:
         way.follow(replace(rough, trials=few), ROUGH[0])
@@ -174,19 +176,6 @@ def search_options(level: Any, precise: float) -> dict[str, Any]:
     }
 
 
-def _fits_float32(objective: LinearObjective) -> bool:
-    """Return True if costs are within float32, for any size of the weights of trials."""
-    weights = np.abs(objective.trials.class_weights)
-    moderate = np.all((weights > 1e-30) & (weights < 1e30)) and abs(objective.log_odds) < 80.0
-    return objective.trials.weights is None and bool(moderate)
-
-
-def _is_well_known(near: Minimum) -> bool:
-    """Return True if second derivatives in float32 distinguish all directions from flat ones."""
-    eigenvalues = np.linalg.eigvalsh(near.at.hessian)
-    return bool(eigenvalues[0] > _UNCERTAIN * eigenvalues[-1])
-
-
 class LevelSearch:
     """State of a search through levels: samples, approximate objectives of all trials, and all trials.
 
@@ -213,7 +202,10 @@ class LevelSearch:
         """Minimize another function, from the last optimum on, which the minimum ``after`` led to."""
         starts = self._starts(level, self.point) if self._is_fresh and self._starts else [self.point]
         self.rivals = self.rivals or (starts if len(starts) > 1 else [])
-        known = after if after is not None and after.converged and _is_well_known(after) else None
+        known = None
+        if after is not None and after.converged:
+            eigenvalues = np.linalg.eigvalsh(after.at.hessian)
+            known = after if eigenvalues[0] > _UNCERTAIN * eigenvalues[-1] else None
         options = self._search_options(level, precise)
         results = [minimize(level, start, after=known, **options) for start in starts]
         optimum = min(results, key=lambda result: result.at.value)
@@ -323,15 +315,12 @@ def with_steep_starts(
 def _is_worth_it(objective: LinearObjective, few: TrainingTrials, start: FloatArray, minimum: Minimum) -> bool:
     """Return True if a start is lower than the result; in batches, a large sample is tested before a pass."""
     value: Any = objective.trials
-    if isinstance(value, TrialsInParts) and not _is_better(replace(objective, trials=few), start, minimum):
-        return False
+    if isinstance(value, TrialsInParts):
+        level = replace(objective, trials=few)  # the result is no optimum of this level
+        other, same = (minimize(level, one, **search_options(level, PRECISE)) for one in (start, minimum.polished))
+        if not other.at.value < same.least * (1.0 - _BETTER):
+            return False
     return _value(objective, start, minimum) < minimum.at.value * (1.0 - _BETTER)
-
-
-def _is_better(level: LinearObjective, start: FloatArray, minimum: Minimum) -> bool:
-    """Return True if a search from a start ends lower than the result so far, which is no optimum of this level."""
-    other, same = (minimize(level, one, **search_options(level, PRECISE)) for one in (start, minimum.polished))
-    return other.at.value < same.least * (1.0 - _BETTER)
 
 
 def _best_start(level: LinearObjective, minimum: Minimum) -> FloatArray | None:

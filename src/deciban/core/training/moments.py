@@ -587,8 +587,7 @@ def sample_of_classes(trials: ClassTrials | ClassTrialsInParts) -> ClassTrials:
     ends = np.cumsum(np.bincount(trials.label, minlength=n_classes))
     share = max(size // n_classes, 1)
     own = (order[begin:end] for begin, end in zip(np.append(0, ends[:-1]), ends, strict=True))
-    rows = np.sort(np.concatenate([some[:: max(len(some) // share, 1)] for some in own]))
-    few = trials.take(rows)
+    few = trials.take(np.sort(np.concatenate([some[:: max(len(some) // share, 1)] for some in own])))
     everything, amounts = trials.amounts, few.amounts
     if np.any((amounts == 0.0) & (everything > 0.0)):
         return trials

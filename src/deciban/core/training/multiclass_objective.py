@@ -99,8 +99,7 @@ class ClassTrials:
     @property
     def amounts(self) -> FloatArray:
         """Number (or weight) of trials of each class, without class weights."""
-        n = len(self.class_weights)
-        return np.bincount(self.label, self.weights, minlength=n).astype(np.float64)
+        return np.bincount(self.label, self.weights, minlength=len(self.class_weights)).astype(np.float64)
 
     def weight(self, rows: slice) -> FloatArray:
         """Return the weight of each of some trials, including class weights."""

@@ -507,8 +507,7 @@ def _diagonal(n: int, ridge: float, toward: float) -> FloatPair:
     basis = np.zeros((2 * n, 2 * n - 1))
     basis[0::2, 0] = 1.0 / np.sqrt(n)
     basis[0::2, 1:n] = basis[1::2, n:] = helmert(n).T
-    penalty = np.repeat([ridge / n, (ridge + toward) / n, 0.0], [1, n - 1, n - 1])
-    return _shrunk(basis, penalty)
+    return _shrunk(basis, np.repeat([ridge / n, (ridge + toward) / n, 0.0], [1, n - 1, n - 1]))
 
 
 def _full(n: int, ridge: float, toward: float) -> FloatPair:

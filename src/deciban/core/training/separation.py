@@ -235,8 +235,7 @@ class Escape:
         if ways is not None:
             sums, rounding = ways
             # Each column solves the constraints; pairs outside cycles of sum 0 have slack in one of them.
-            closed = leads + sums.T >= -rounding.T
-            return cls(1.0, sums.mean(axis=1), closed & compared, rounding.T)
+            return cls(1.0, sums.mean(axis=1), (leads + sums.T >= -rounding.T) & compared, rounding.T)
         reach = reachable(compared)
         level = reach & reach.T
         if not np.any(compared & ~level):

@@ -34,10 +34,6 @@ class Addable(Protocol):
 F = TypeVar("F", bound=Addable)
 
 
-Looking = Callable[[Callable[[Any], F]], F]
-"""Function that applies a function to every batch and returns the sum of the results."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
     """Sums with their rounding errors, so that the order of many batches does not matter.
@@ -98,7 +94,7 @@ class Ends:
     @classmethod
     def up_to(cls, high: ArrayLike) -> Ends:
         """Create from one batch in which only the largest numbers matter."""
-        return cls.of(np.full(np.shape(high), np.inf), high)
+        return cls(np.full(np.shape(high), np.inf), np.asarray(high, np.float64))
 
     def __add__(self, other: Ends) -> Ends:
         """Merge with the ends of other trials."""
@@ -495,8 +491,7 @@ def length_bound(array: object) -> float:
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.flags.forc or not array.size:
         return np.inf
     flat = array.ravel(order="K")
-    square = float(
-        np.max([flat[i : i + UNTHREADED] @ flat[i : i + UNTHREADED] for i in range(0, len(flat), UNTHREADED)])
-    )
+    parts = (flat[i : i + UNTHREADED] for i in range(0, len(flat), UNTHREADED))
+    square = float(np.max([part @ part for part in parts]))
     lost = UNTHREADED * float(np.finfo(array.dtype).tiny)  # squares that underflow
     return math.sqrt(square + lost) if math.isfinite(square) else math.inf

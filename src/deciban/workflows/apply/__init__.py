@@ -40,17 +40,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials.joining import Lookup
 from deciban.types import AnyArray, Progress
 from deciban.workflows import model_files
-from deciban.workflows.apply.systems import (
-    Tally,
-    ToApply,
-    applied,
-    applied_to_rows,
-    digest,
-    on_shared_trials,
-    rows_met,
-    said,
-    stamped,
-)
+from deciban.workflows.apply import systems
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
 from deciban.workflows.kinds.base import Form
 from deciban.workflows.options import Options, Reading, Scale, UncertaintyOptions
@@ -158,7 +148,7 @@ def require_llrs_writable(
 
 
 def apply_to_folder(
-    what: ToApply, paths: Sequence[PathLike], out: PathLike, options: Options, *, to: str | None, say: Progress
+    what: systems.ToApply, paths: Sequence[PathLike], out: PathLike, options: Options, *, to: str | None, say: Progress
 ) -> list[Message]:
     """Apply a model to the scores of inputs, and write a file for each of their files.
 
@@ -197,7 +187,7 @@ def apply_to_folder(
         raise FormatError(f"{display_name(paths[0])}: contains no trials.")
     how = how_to_read(what.kind, what.reading, options.scale).options(what.kind.need)
     readers = [[TableRules.of(one, how).settled() for one in group] for group in tables]
-    make, memory = partial(applied_to_rows, what, readers), options.scale.n_bytes
+    make, memory = partial(systems.applied_to_rows, what, readers), options.scale.n_bytes
     say("applying the model")
     if is_file:
         with atomic_write(out) as stream, TableWriter(stream, target_name(out)) as writer:
@@ -216,13 +206,15 @@ def apply_to_folder(
     return [*messages, *_written(folder, parts, out)]
 
 
-def _messages(what: ToApply, tallies: Mapping[int, Tally], tables: Sequence[Sequence[RowTable]]) -> list[Message]:
+def _messages(
+    what: systems.ToApply, tallies: Mapping[int, systems.Tally], tables: Sequence[Sequence[RowTable]]
+) -> list[Message]:
     """Return the messages about all inputs."""
     messages = list[Message]()
     for at, group in enumerate(tables):
-        tally = tallies.get(at, Tally())
+        tally = tallies.get(at, systems.Tally())
         read = [Message("read", one.name, f"{one.reading}   {counted(one.n_rows, what.kind.noun)}") for one in group]
-        messages += said(what, tally, read, rows_met(what, tally, group))
+        messages += systems.said(what, tally, read, systems.rows_met(what, tally, group))
     return [*messages, *what.interval_messages]
 
 
@@ -239,7 +231,7 @@ def how_to_read(kind: AnyKind, reading: Reading, scale: Scale) -> BatchReading:
     return BatchReading(**entries, kind=kind.name, unit=unit, memory=scale.n_bytes)
 
 
-def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:
+def _opened(path: PathLike, what: systems.ToApply, options: Options) -> RowTable:
     table = opened_input(path, how_to_read(what.kind, what.reading, options.scale))
     if isinstance(table, RowTable):
         return table
@@ -251,7 +243,9 @@ def _no_table(name: str) -> InputError:
     return memory_error(what, way="write it as a table first (deciban convert)")
 
 
-def _parts(group: int, groups: Sequence[Sequence[PathLike]], tables: Any, what: ToApply) -> Iterator[OutputPart]:
+def _parts(
+    group: int, groups: Sequence[Sequence[PathLike]], tables: Any, what: systems.ToApply
+) -> Iterator[OutputPart]:
     """Yield the output files for a group of inputs: one for each file of the first input."""
     first, *others = tables[group]
     path = groups[group][0]
@@ -263,9 +257,8 @@ def _parts(group: int, groups: Sequence[Sequence[PathLike]], tables: Any, what: 
                 f"{counted(first.n_rows, 'score')}. Scores that do not fit in memory are fused row by row: write the "
                 f"files in the same order first, or allow more memory ({option(memory=...)})."
             )
-    ranges = [cut(table, stops) for table in (first, *others)]
-    partitions = list(zip(*ranges, strict=True))
-    beside = [stamped(file.path) for one in groups[group][1:] for file in table_files(one)]
+    partitions = list(zip(*(cut(table, stops) for table in (first, *others)), strict=True))
+    beside = [systems.stamped(file.path) for one in groups[group][1:] for file in table_files(one)]
     files = table_files(path)
     names = _names([file.path for file in files], path, alone=len(groups) == 1)
     own: dict[str, list[int]] = {}
@@ -275,7 +268,7 @@ def _parts(group: int, groups: Sequence[Sequence[PathLike]], tables: Any, what: 
     is_ours = bool(own) and not any(str(file.path) in own for file in files)
     held = list(own.values()) if is_ours else [own.get(str(file.path), []) for file in files]
     for file, name, numbers in zip(files, names, held, strict=True):
-        made_of = digest([what.question, stamped(file.path), *beside])
+        made_of = systems.digest([what.question, systems.stamped(file.path), *beside])
         yield OutputPart(name, tuple(partitions[k] for k in numbers), group, made_of)
 
 
@@ -297,9 +290,9 @@ def _write(
     parts: Sequence[OutputPart],
     memory: int,
     opened: Callable[[OutputPart], AbstractContextManager[TableWriter]],
-) -> dict[int, Tally]:
+) -> dict[int, systems.Tally]:
     """Write files one after the other, and return the tally of each group of inputs."""
-    tallies = defaultdict[int, Tally](Tally)
+    tallies = defaultdict[int, systems.Tally](systems.Tally)
     jobs = [(part.group, partition) for part in parts for partition in part.partitions]
     tell, n_done = teller(sum(_n_rows(partition) for _, partition in jobs), "rows"), 0
     largest = max((_n_rows(partition) for _, partition in jobs), default=1)
@@ -320,7 +313,7 @@ def _write(
     return tallies
 
 
-Make: TypeAlias = Callable[[tuple[int, Sequence[Sequence[Rows]]]], tuple[pa.Table, Tally]]
+Make: TypeAlias = Callable[[tuple[int, Sequence[Sequence[Rows]]]], tuple[pa.Table, systems.Tally]]
 
 
 def _schema_of(make: Make, parts: Sequence[OutputPart]) -> pa.Schema:
@@ -456,7 +449,7 @@ def apply_files(
     measured = None if quality is None else read_measures(quality)
     reading = chosen.reading.with_ids_read()
     chosen = replace(chosen, reading=reading)
-    what = ToApply(loaded, reading, measured, [*quality_paths(quality), *id_map], request, write_as)
+    what = systems.ToApply(loaded, reading, measured, [*quality_paths(quality), *id_map], request, write_as)
     kind.refuse_reading(reading)
     if known is None and is_for_folder(paths, out, chosen.scale, memory_of(paths)):
         answer = apply_to_folder(what, single_files(paths), out, chosen, to=to, say=say)
@@ -467,7 +460,10 @@ def apply_files(
         inputs.append(kind.read(one, reading, say))
     say("applying the model")
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
-    ready = [applied(what, group, [one.contents.origin.name for one in group], on_shared_trials) for group in groups]
+    ready = [
+        systems.applied(what, group, [one.contents.origin.name for one in group], systems.on_shared_trials)
+        for group in groups
+    ]
     messages = model_files.model_message(model_path, loaded)
     trained, value = loaded.trained_systems, [done.systems[0].name for done in ready]
     if model_path is not None and not loaded.is_fusion and len(trained) == 1 and [*trained] != value:
@@ -476,7 +472,7 @@ def apply_files(
         )
     for done in ready:
         read_as = [kind.read_message(system) for system in done.systems]
-        messages += said(what, done.tally, read_as, done.shared.messages)
+        messages += systems.said(what, done.tally, read_as, done.shared.messages)
     messages += what.interval_messages
     if len(targets) > 1 or _is_folder(out):
         Path(out).mkdir(exist_ok=True)

@@ -451,9 +451,8 @@ def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Call
         values = values[:, [trained_classes.index(name) for name in classes]]
     result = kind.with_values(shared.first, values, "fusion" if model.is_fusion else shared.first.name)
     tally.n_trials, tally.trials = len(trials), trials if len(trials) else None
-    tally.names = [
-        name for name, one in zip(names, inputs, strict=True) for _ in kind.systems_of(one.contents, reading)
-    ]
+    inside = [kind.systems_of(one.contents, reading) for one in inputs]
+    tally.names = [name for name, own in zip(names, inside, strict=True) for _ in own]
     tally.units = dict.fromkeys(one for one in kind.unit_messages(systems, reading) if not one.origin)
     if reading.probabilities is not None:
         tally.n_certain = [n_infinite(one.score) for one in systems]

@@ -471,8 +471,7 @@ def two_class_files(frame: object, arguments: ArrayArguments, unit: ScoreUnit | 
         contents_of_frame, labels=arguments.labels, system=arguments.system or named[0], unit=arguments.unit or unit
     )
     roles = {**arguments.sides, "score": named, "label": "label" if arguments.label is None else arguments.label}
-    contents = read(frame, roles, need="scores")
-    return ScoreFiles((held_in_memory(contents, "data frame"),), None)
+    return ScoreFiles((held_in_memory(read(frame, roles, need="scores"), "data frame"),), None)
 
 
 def class_files(frame: object, arguments: ArrayArguments) -> ScoreFiles:
@@ -494,8 +493,7 @@ def class_files(frame: object, arguments: ArrayArguments) -> ScoreFiles:
     inputs = []
     for name in systems:
         own = of_one_system(frame, systems, name, called)
-        contents = contents_of_frame(own, roles, need="class-scores", system=name)
-        inputs.append(held_in_memory(contents, name))
+        inputs.append(held_in_memory(contents_of_frame(own, roles, need="class-scores", system=name), name))
     return ScoreFiles(tuple(inputs), None)
 
 
@@ -556,8 +554,7 @@ def _names_of(n_systems: int, names: object) -> list[str]:
     from deciban._validate.arrays import several
 
     items = several(names, "score", "['sysA', 'sysB']")
-    words = {one for one in items if isinstance(one, str)}
-    if not len(items) == len(words) == n_systems:
+    if not len(items) == len({one for one in items if isinstance(one, str)}) == n_systems:
         raise InputError(f"score: expected {n_systems} different names of systems, got {names!r}.")
     return items
 

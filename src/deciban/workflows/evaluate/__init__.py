@@ -584,9 +584,8 @@ def _each_alone(files: Sequence[inputs.ScoreFiles], options: Options, progress: 
     items = [evaluate_source(one.as_source(own, progress), own, progress) for one in files]
     single = [one for part in items for one in part.systems]
     names = names_apart([one.name for one in single], ())
-    systems, _ = renamed(
-        [replace(one, name=name) for one, name in zip(single, names, strict=True)], options.reading.names
-    )
+    apart = [replace(one, name=name) for one, name in zip(single, names, strict=True)]
+    systems, _ = renamed(apart, options.reading.names)
     return Results(
         tuple(systems),
         None,

@@ -384,10 +384,8 @@ class BatchedInfluences:
                 gathered.add(name, metrics[name], total.costs[name])
             for target, below in total.below.items():
                 metric_groups.bands.add(target, below)
-        rates, replicates = (
-            metric_groups.bands.rates,
-            partial(bootstrap_of, self.memory, partial(self._drawn, metric_groups)),
-        )
+        rates, drawn = metric_groups.bands.rates, partial(self._drawn, metric_groups)
+        replicates = partial(bootstrap_of, self.memory, drawn)
         return gathered.uncertainty(units, summary, evaluation, rates, self.resampling, replicates)
 
     def _looked_up(

@@ -270,8 +270,7 @@ class ConditionSplit:
             strata = np.repeat(np.arange(n_conditions)[:, None], n_classes, axis=1)
             home = np.zeros(0, np.int64)
         place = {values: at for at, values in enumerate(self.values)}
-        weights = ConditionWeights(self.split, place, factors, strata)
-        return weigh(weights), home
+        return weigh(ConditionWeights(self.split, place, factors, strata)), home
 
 
 def _with_own_value(
@@ -380,8 +379,7 @@ class Conditions:
     @property
     def messages(self) -> tuple[Message, ...]:
         """Messages about the number of conditions."""
-        known = dict.fromkeys((*self.partitions, *self.equalized))
-        items = [message_of(one) for one in known]
+        items = [message_of(one) for one in dict.fromkeys((*self.partitions, *self.equalized))]
         if self.equalized and self._are_trials and not self.units.source.classes:
             words = "no intervals if every trial is a unit and the data are larger than memory"
             items.append(Message(WARNING, "", f"equalize: {words}"))
@@ -491,9 +489,8 @@ class Conditions:
             rows = rows[batch.weight[rows] > 0]
         own = replace(batch, conditions=None, trials=None).take(rows)
         units = None if own.units is None else own.units.only_used()
-        return replace(
-            self.units.source, partitions=(LoadedPartition(replace(own, units=units), self.units.source.name),)
-        )
+        partition = LoadedPartition(replace(own, units=units), self.units.source.name)
+        return replace(self.units.source, partitions=(partition,))
 
     def _units_of(self, source: TrialSource) -> UnitsOfSource:
         """Return the units of a part of the trials; without units if there are fewer than two."""

@@ -109,9 +109,8 @@ class ProtocolTrials:
         first = primary_of(plan, evaluation)
         if first.metric.interval is not None or self.units.units is None:
             return first
-        return primary_of(
-            plan, self._evaluated(trials, own, evaluation.name, system)
-        )  # only its points, with intervals
+        # Only its points, with intervals.
+        return primary_of(plan, self._evaluated(trials, own, evaluation.name, system))
 
     def _evaluated(self, source: TrialSource, options: Options, name: str, system: int) -> Any:
         return self.kind.evaluate_source(replace(self.units, source=source), options, system=system, name=name)
@@ -235,8 +234,7 @@ def shares_of(plan: Preset, names: Sequence[str | None], totals: CountArray) -> 
     """
     there = [str(name) for name, total in zip(names, totals[:, 0], strict=True) if total]
     strange = [name for name in there if name not in plan.non_target_shares]
-    absent = [name for name, share in plan.non_target_shares.items() if share and name not in there]
-    if strange or absent:
+    if strange or [name for name, share in plan.non_target_shares.items() if share and name not in there]:
         raise InputError(
             f"preset: {plan.name} defines shares of non-targets with {plan.share_column!r} "
             f"{', '.join(plan.non_target_shares)}, but non-targets of the key have {shortened(', '.join(there))}. "

@@ -77,9 +77,9 @@ def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: obj
     'classes'
     """
     read = Options.of("kind_of_scores", reading).reading
-    truth = (
-        None if key is None else recognize(key, format=read.key_format, columns=read.key_columns, labels=read.labels)
-    )
+    truth = None
+    if key is not None:
+        truth = recognize(key, format=read.key_format, columns=read.key_columns, labels=read.labels)
     if is_stream(scores):  # looking at a stream would consume it
         return "classes" if truth is not None and readable_as(truth, _TRUTHS) == ("class-key",) else "two-class"
     return _shown(recognize(scores, format=read.format, columns=read.columns, labels=read.labels), truth)

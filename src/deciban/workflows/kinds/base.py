@@ -393,10 +393,8 @@ class Kind(ABC, Generic[S, K, A]):
         FormatError, OSError
         """
         say(f"reading {display_name(file.path)}")
-        result, unit = (
-            self.read_classes(file, reading, need),
-            reading.unit if self.units_of_files and need is None else None,
-        )
+        result = self.read_classes(file, reading, need)
+        unit = reading.unit if self.units_of_files and need is None else None
         if result is None and file.sides is not None:
             result = read_two_files(file, unit=unit)
         elif result is None:
@@ -642,8 +640,7 @@ class Kind(ABC, Generic[S, K, A]):
         if isinstance(reading.missing, str) or not n_missing:
             return []
         scores = "scores" if self.filled else "a score"
-        words = f"{self.noun}s without {scores} got {reading.missing:g}{self.filled}"
-        return [Message("fill", "", words)]
+        return [Message("fill", "", f"{self.noun}s without {scores} got {reading.missing:g}{self.filled}")]
 
     def join_message(self, report: JoinReport, ties: str) -> Message:
         """Return the message about the join, with surplus copies by file."""

@@ -451,9 +451,8 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
         messages.append(Message("note", "", unit_conversion.PROJECTED))
         messages += [note for one in systems for note in _of_many_recognizers(one)]
     elif reading.probabilities is None:
-        submitted = [
-            one.trials.origin.name for one in systems if one.trials.origin.is_read_as(unit_conversion.SUBMISSION)
-        ]
+        origins = [one.trials.origin for one in systems]
+        submitted = [one.name for one in origins if one.is_read_as(unit_conversion.SUBMISSION)]
         messages += [Message(WARNING, ", ".join(submitted), unit_conversion.submission_note())] if submitted else []
     return messages
 

@@ -68,8 +68,7 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
         If there are more classes, the target class is unknown, or both scores of a segment are the same infinite
         number.
     """
-    held = readable_as(file, ("scores", "class-scores"))
-    if held != ("class-scores",):
+    if readable_as(file, ("scores", "class-scores")) != ("class-scores",):
         return None
     result = read_input(file, need="class-scores")
     scores = not_none(result.contents.class_scores, "class_scores")

@@ -169,9 +169,8 @@ def refuse_others(edition: Edition, options: Options, asv: object, asv_key: obje
     if named:
         raise InputError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
     request = options.metrics.operating_points
-    if request is not None and set(request if isinstance(request, list | tuple) else [request]) - {
-        *edition.plan.points
-    }:
+    points = request if isinstance(request, list | tuple) else [request]
+    if request is not None and set(points) - {*edition.plan.points}:
         raise InputError(f"operating_points: {edition.plan.name} defines its costs. Leave it out.")
     if asv_key is not None and asv is None:
         raise InputError(f"asv_key: a key of the verifier needs its scores ({option(asv=...)}).")
@@ -230,9 +229,8 @@ class LabelledTrials:
         truth = source.held.labels
         if all(held.words[word] for word in others):
             return _with_spoofs(cls(source, ~truth, has_three=False))
-        again = replace(
-            first, reading=replace(reading, labels={"target": "|".join(others), "nontarget": "|".join(spoofs)})
-        )
+        words = {"target": "|".join(others), "nontarget": "|".join(spoofs)}
+        again = replace(first, reading=replace(reading, labels=words))
         other = read_joined(paths, key, again, progress=progress).batch if any(spoofs) else None
         return _with_spoofs(cls(source, np.zeros(len(truth), bool) if other is None else ~other.labels, has_three=True))
 
@@ -254,8 +252,7 @@ class LabelledTrials:
     def with_system(self, name: str, scores: FloatArray) -> LabelledTrials:
         """Return the trials with scores in nats of one more system."""
         source = replace(self.source, systems=(*self.source.systems, name), units=(*self.source.units, "nats"))
-        batch = replace(self.batch, scores=(*self.batch.scores, scores))
-        return replace(self, source=_held(source, batch))
+        return replace(self, source=_held(source, replace(self.batch, scores=(*self.batch.scores, scores))))
 
 
 def reading_of_two(reading: Reading) -> Reading:

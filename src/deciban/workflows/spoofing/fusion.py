@@ -255,8 +255,7 @@ def _pair_of(trials: LabelledTrials) -> LabelledTrials:
         raise InputError(
             f"scores: got {len(names)} systems ({', '.join(names)}). Name two: a countermeasure, then a verifier."
         )
-    source = ordered(trials.source, systems=order if len(order) == 2 else [0, 1])
-    return replace(trials, source=source)
+    return replace(trials, source=ordered(trials.source, systems=order if len(order) == 2 else [0, 1]))
 
 
 def _swapped(trials: LabelledTrials) -> tuple[Message, ...]:
