@@ -516,9 +516,8 @@ def _modelled(
         units = units_of_source(source, engine, options.how_sure, kind)
     scored, trained, result, notes = made_of(model, PartlyScoredTrials.of(units.source, options), options)
     source, (name,) = scored.source, result.systems
-    words = f"{name}: {kind.output} of the model ({model.kind}) for the scores of all systems"
-    if not model.is_fusion:
-        words = f"{name}: scores replaced by {kind.output} of the model ({model.kind})"
+    own = "the scores of all systems" if model.is_fusion else "its scores"
+    words = f"{name}: {kind.output} of the model ({model.kind}) for {own}"
     items = [*scored.messages, *notes, *combination_messages(model, measured), Message("note", "", words)]
     before = evaluate_source(counting(source), options, progress, units=units, told=items)
     after = evaluate_source(result, options, progress, units=units)
