@@ -10,7 +10,7 @@ import functools
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,7 +42,6 @@ from deciban.multiclass.analysis import (
 )
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
 from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, mixed, quadratic_costs, scores_of, surprises
-from deciban.trials.sources import both
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -481,13 +480,33 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
                     f"{what} for all parts."
                 )
 
-    names = ("counts", "n_infinite", "confusion", "accepted", "checks", "decided")
-    totals: dict[str, Any] = {name: functools.reduce(both, [getattr(part, name) for part in parts]) for name in names}
-    for name in ("surprise", "flat_surprise", "quadratic"):
-        totals[name] = _sums([getattr(part, name) for part in parts])
-    problems = LazyProblems.merged([part.in_turn for part in parts])
-    is_weighted = any(part.is_weighted for part in parts)
-    return replace(first, **totals, problems=problems, is_weighted=is_weighted, whole=None)
+    return replace(
+        first,
+        counts=_total([part.counts for part in parts]),
+        n_infinite=sum(part.n_infinite for part in parts),
+        surprise=_sums([part.surprise for part in parts]),
+        flat_surprise=_sums([part.flat_surprise for part in parts]),
+        quadratic=_sums([part.quadratic for part in parts]),
+        confusion=_total([part.confusion for part in parts]),
+        problems=LazyProblems.merged([part.in_turn for part in parts]),
+        accepted=None
+        if first.accepted is None
+        else _total([part.accepted for part in parts if part.accepted is not None]),
+        checks=functools.reduce(ScoreChecks.__add__, [part.checks for part in parts]),
+        is_weighted=any(part.is_weighted for part in parts),
+        whole=None,
+        decided=_decided([part.decided for part in parts]),
+    )
+
+
+def _decided(parts: Sequence[problem_sums.DecidedAt | None]) -> problem_sums.DecidedAt | None:
+    """Return the sum over all parts, or None if a part has no counts."""
+    known = [part for part in parts if part is not None]
+    return functools.reduce(problem_sums.DecidedAt.__add__, known) if len(known) == len(parts) else None
+
+
+def _total(counts: Sequence[CountArray]) -> CountArray:
+    return functools.reduce(np.add, counts)
 
 
 def _sums(parts: Sequence[tuple[T, ...]]) -> tuple[T, ...]:
