@@ -91,8 +91,8 @@ def test_an_input_is_not_replaced(files, name):
 
 def test_what_is_calibrated_says_so(files):
     done = run(files, "eval.txt", "--key", "eval.key", "--model", "model.json")
-    assert ": scores replaced by llrs of the model (affine)" in done.stderr
-    assert ": scores replaced by llrs of the model (affine)" in (files / "out.html").read_text()
+    assert ": llrs of the model (affine) for its scores" in done.stderr
+    assert ": llrs of the model (affine) for its scores" in (files / "out.html").read_text()
     assert "llrs of the model" not in run(files, "eval.txt", "--key", "eval.key").stderr
 
 

@@ -262,9 +262,9 @@ def _favoured(one: ClassEvaluation) -> str:
     if not (result.loss > 0.0 and result.scale > 0.0) or result.offset_loss < 0.1 * result.loss:
         return ""
     least = int(np.argmin(result.offset))
-    shift = float(np.delete(result.offset, least).mean() - result.offset[least]) / result.scale
-    others = repr(one.classes[1 - least]) if one.n_classes == 2 else "the others"
-    return f"favour class {one.classes[least]!r} over {others}, by {number(shift, 1)} nats" if shift >= 0.1 else ""
+    shift = -float(result.offset[least]) / result.scale * one.n_classes / (one.n_classes - 1)  # offsets sum to 0
+    words = f"favour class {one.classes[least]!r} over the other{'s' * (one.n_classes > 2)}"
+    return f"{words}, by {number(shift, 1)} nats" if shift >= 0.2 else ""
 
 
 def _confused(one: ClassEvaluation) -> tuple[str, ...]:
@@ -563,8 +563,7 @@ def verdict(one: Evaluation | ClassEvaluation, *, with_calibration: bool = True)
     'A: separates targets from non-targets well (EER 4.4 %), but its llrs are 3.3 times too extreme: calibrate.'
     """
     facts = facts_of(one, with_scale=False)
-    rate = one.error_rate if one.kind == "classes" else one.quoted_eer[0]
-    separation = apart(facts)
+    rate, separation = one.error_rate if one.kind == "classes" else one.quoted_eer[0], apart(facts)
     if separation.mood == "bad" and facts.is_reversed:
         return f"{one.name}: scores favour the wrong class: see the note on their sign."
     words = _SEPARATES.get(separation.verdict, "its separation is not known").format(facts.apart)
@@ -585,8 +584,7 @@ def _calibration_in_words(one: Evaluation | ClassEvaluation, facts: SystemFacts,
         return f"{fault} at least one trial has infinite evidence for the wrong class"
     if max(one.cllr - one.min_cllr, 0.0) > _FINE * one.cllr:
         facts = facts_of(one)
-    mood = calibrated(facts).mood
-    if mood in ("good", "unknown"):
+    if (mood := calibrated(facts).mood) in ("good", "unknown"):
         fine = "shows no significant calibration problem (few errors)" if facts.scarce else "is well calibrated"
         return f"and {fine}" if mood == "good" else "and its calibration is not known"
     has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
