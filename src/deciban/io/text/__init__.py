@@ -279,7 +279,7 @@ def of_semicolons(text: bytes, source: Source, delimiter: str = ";") -> Translat
         if not line.strip() or line.startswith(_COMMENT):
             lines.append(line)
             continue
-        fields = _fields(line, delimiter)
+        fields = split(line, delimiter, quoted=delimiter == ";")
         for at, field in enumerate(fields):
             if _DECIMAL_COMMA.fullmatch(field):
                 marks[at].setdefault("comma", number)
@@ -376,7 +376,9 @@ def _first_columns(head: bytes, delimiter: str, fewest: int) -> tuple[list[str],
     """
     whole = head[: head.rfind(b"\n")] if head.count(b"\n") > 1 else head
     lines = [line for line in whole.decode("utf-8-sig", "replace").splitlines() if line.strip()]
-    rows = [_fields(line, delimiter) for line in lines[:_MOST_LINES] if not line.startswith(_COMMENT)]
+    rows = [
+        split(line, delimiter, quoted=delimiter == ";") for line in lines[:_MOST_LINES] if not line.startswith(_COMMENT)
+    ]
     if len({*map(len, rows)}) != 1 or len(rows[0]) < fewest:
         return [], []
     titles = [] if len(rows) == 1 or any(map(_is_decimal, rows[0])) else rows[0]
@@ -389,15 +391,6 @@ def _are_decimals(column: Sequence[str]) -> bool:
 
 def _is_decimal(field: str) -> bool:
     return is_number(field) or _DECIMAL_COMMA.fullmatch(field) is not None
-
-
-def _fields(line: str, delimiter: str = ";") -> list[str]:
-    if delimiter != ";" or '"' not in line:
-        return [field.strip() for field in (line.split() if delimiter == " " else line.split(delimiter))]
-    try:
-        return [field.strip() for field in next(csv.reader([line], delimiter=";", strict=True))]
-    except csv.Error:
-        return [line]
 
 
 def _line(fields: Sequence[str], delimiter: str = ",") -> str:
