@@ -187,9 +187,8 @@ class Record(Additive):
         seen: list[AnyArray] | AnyArray = [*batch.scores, *measures]
         if not measures and (isinstance(batch.scores, sources.Columns) or batch.scores[0].ndim > 1):
             seen = batch.stacked.reshape(len(labels), -1)
-        n_tar = int(np.count_nonzero(labels))
         of_two = labels.dtype == np.bool_
-        counts = (len(labels) - n_tar, n_tar) if of_two else tuple(np.bincount(labels, minlength=n_classes).tolist())
+        counts = _of_each(labels) if of_two else tuple(np.bincount(labels, minlength=n_classes).tolist())
         return cls(counts, digits_of(seen, labels, batch.float_weight))
 
 
@@ -352,16 +351,12 @@ class SourceTrials(LabelledSource):
 
     def made_by(self, make: Makes[TrainingTrials], key: object) -> TrainingTrials | PartsOfTrials:
         """Return the training trials that ``make`` returns for each batch; the last result is cached by ``key``."""
-        if key in self._parts:
-            return self._parts[key]
-        parts: TrainingTrials | PartsOfTrials
-        if self.batch is None:
-            parts = PartsOfTrials(*self.passes(make), memory=self.memory)
-        else:
-            parts, rows = make(self.batch)
-            parts = parts if isinstance(rows, slice) else replace(parts, numbers=np.flatnonzero(rows))
-        self._parts = {key: parts}
-        return parts
+        if key not in self._parts and self.batch is None:
+            self._parts = {key: PartsOfTrials(*self.passes(make), memory=self.memory)}
+        elif key not in self._parts:
+            trials, rows = make(not_none(self.batch, "batch"))
+            self._parts = {key: trials if isinstance(rows, slice) else replace(trials, numbers=np.flatnonzero(rows))}
+        return self._parts[key]
 
     def through(self, model: Any) -> SourceTrials:
         """Train a calibrator on the trials; return the trials with calibrated scores."""

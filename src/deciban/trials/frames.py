@@ -134,18 +134,13 @@ def check_same_trials(*lists: Trials) -> None:
     InputError
     """
     for other in lists[1:]:
-        if not are_same_trials(lists[0], other):
+        one = lists[0]
+        is_alike = one.sides == other.sides and len(one) == len(other)
+        if one is not other and not (is_alike and np.array_equal(other.codes_in(one), one.codes_in(one))):
             raise InputError(
-                f"{lists[0].origin.name} and {other.origin.name} do not contain the same trials in the same order. "
+                f"{one.origin.name} and {other.origin.name} do not contain the same trials in the same order. "
                 "Align them first."
             )
-
-
-def are_same_trials(one: Trials, other: Trials) -> bool:
-    """Return True if two lists contain the same trials in the same order."""
-    if one is other or one.sides != other.sides or len(one) != len(other):
-        return one is other
-    return np.array_equal(other.codes_in(one), one.codes_in(one))
 
 
 def description(schema: pa.Schema) -> dict[str, Json]:

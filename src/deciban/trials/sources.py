@@ -188,14 +188,6 @@ def stacked(columns: Sequence[AnyArray]) -> AnyArray:
     return np.stack(columns, axis=1) if columns[0].ndim > 1 else np.stack(columns).T
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """Size and time of a file, to detect changes between two passes."""
-
-    size: int
-    changed: int
-
-
 class SourcePartition(ABC):
     """A partition of the trials of a source: a row group of a file, a block of a matrix. Can be pickled.
 

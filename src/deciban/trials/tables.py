@@ -573,8 +573,7 @@ class SegmentQuality(Frozen):
         return self._chosen(~self._listed(names))
 
     def _listed(self, names: str | Sequence[str]) -> BoolArray:
-        all_names = plain_names([names] if isinstance(names, str) else names, "names")
-        return to_numpy(pc.is_in(self.names, value_set=all_names))
+        return to_numpy(pc.is_in(self.names, value_set=_listed(names, "names")))
 
     def _chosen(self, rows: BoolArray) -> SegmentQuality:
         if not rows.any():
@@ -594,7 +593,7 @@ class SegmentQuality(Frozen):
         >>> SegmentQuality.of(["x"], [[0.5, 20.0]], measures=["clarity", "snr"]).select(["snr"]).values
         array([[20.]])
         """
-        names = plain_names([measures] if isinstance(measures, str) else measures, "measures").to_pylist()
+        names = _listed(measures, "measures").to_pylist()
         unknown = [name for name in names if name not in self.measures]
         if unknown:
             raise InputError(

@@ -232,7 +232,7 @@ class TableRules:
         label, column = self.roles.column("label"), self.roles.column("class")
         if label is not None:
             vocabulary = cells.settled(vocabulary, label, self.table.rows)
-        if column is not None and classes is None and is_text_or_bytes(_plain_type(self.table.schema.field(column))):
+        if column is not None and classes is None and is_text_or_bytes(plain_type(self.table.schema.field(column))):
             names: dict[str, None] = {}
             for partition in self.table.rows:
                 result = pc.unique(cells.plain(partition.table([column]).column(column))).drop_null()
@@ -457,7 +457,8 @@ def _are_roles(roles: Sequence[object]) -> bool:
     return known and len(set(single)) == len(single)
 
 
-def _plain_type(field: pa.Field) -> pa.DataType:
+def plain_type(field: pa.Field) -> pa.DataType:
+    """Return the type of the values of a column, also of a column of codes."""
     return field.type.value_type if pa.types.is_dictionary(field.type) else field.type
 
 
@@ -467,7 +468,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _is_plain(field: pa.Field, role: str, name: str) -> bool:
     """Return True if a column contains one plain value per row; raise if a needed column does not."""
-    kind = _plain_type(field)
+    kind = plain_type(field)
     plain = is_text_or_bytes(kind) or _is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
     if not plain and role != naming.IGNORED and not role.startswith(naming.CONDITION):
         raise FormatError(
@@ -515,7 +516,6 @@ def contents_of_frame(
     *,
     need: ContentKind,
     labels: Mapping[str, str] | None = None,
-    name: str = "data frame",
     system: str = "system",
     unit: ScoreUnit | None = None,
 ) -> Contents:
@@ -532,8 +532,6 @@ def contents_of_frame(
         Whether the columns of scores are systems or classes.
     labels : mapping, optional
         Words for ``target`` and ``nontarget``, as in `deciban.read_key`.
-    name : str
-        Name of the frame for messages.
     system : str
         Name of a single system.
     unit : {"nats", "log10", "lr"}, optional
@@ -573,9 +571,9 @@ def contents_of_frame(
         )
     items = [own.get(column, naming.CONDITION + column if column else naming.IGNORED) for column in table.column_names]
     options = InputOptions(need=need, columns=items, vocabulary=Vocabulary.of(labels), name=system, unit=unit)
-    held = cells.RowTable.of_table(table, name, "data frame", max(table.nbytes, 1))
+    held = cells.RowTable.of_table(table, "data frame", "data frame", max(table.nbytes, 1))
     try:
-        return TableRules.of(held, options).made(held.rows, Origin(name, "data frame"))
+        return TableRules.of(held, options).made(held.rows, Origin("data frame", "data frame"))
     except formats.RowError as error:
         raise FormatError(f"{held.rows[0].where(error.row)}: {error}.") from error
 

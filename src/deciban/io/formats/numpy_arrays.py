@@ -232,9 +232,8 @@ class _ArrayReader:
             is_target = numpy_files.as_truth(self._per_trial("is_target", truth, trials), self.place("is_target"))
             contents = replace(contents, key=Key(trials, is_target))
         if label is not None:
-            contents = self._labelled(
-                contents, trials, self._per_trial("label", numpy_files.of_one_hot(label), trials), known
-            )
+            own = self._per_trial("label", numpy_files.of_one_hot(label), trials)
+            contents = self._labelled(contents, trials, own, known)
         return replace(contents, notes=tuple(f"array {array} was not read." for array in sorted(self.left)))
 
     def _take(self, array: str) -> AnyArray | None:
@@ -353,7 +352,7 @@ class _ArrayReader:
         if names is None:
             labels = numpy_files.as_labels(label, place)
             if lines is None:
-                return replace(contents, class_key=numpy_files.class_key_of(trials, labels))
+                lines = list(map(str, range(numpy_files.n_classes_of(labels))))
             if labels.max() >= len(lines):
                 row = int(np.argmax(labels))
                 raise FormatError(f"{place}, row {row}: label {labels[row]} of {len(lines)} classes, numbered from 0.")

@@ -18,7 +18,6 @@ from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.formats import truth_of
 from deciban.io.source import Source
-from deciban.trials import ClassKey, Trials
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 
 MAGIC = b"\x93NUMPY"
@@ -383,11 +382,6 @@ def write_archive(arrays: Mapping[str, AnyArray], stream: IO[bytes]) -> None:
             entry.external_attr = 0o644 << 16
             with archive.open(entry, "w", force_zip64=True) as member:
                 npy_format.write_array(member, np.asanyarray(array), allow_pickle=False)
-
-
-def class_key_of(trials: Trials, labels: IntArray) -> ClassKey:
-    """Return a class key with the classes 0, 1, ... up to the largest label, at least 0 and 1."""
-    return ClassKey(trials, tuple(map(str, range(n_classes_of(labels)))), labels)
 
 
 def n_classes_of(labels: IntArray) -> int:

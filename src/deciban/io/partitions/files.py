@@ -9,19 +9,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, counted
-from deciban.io.columns.columnar import check_size
+from deciban.io.columns.columnar import check_size, plain_type
 from deciban.io.columns.values import Rows, RowTable, table_schema
 from deciban.io.formats import SUMMARY, InputOptions, bare_name, only_format_errors
 from deciban.io.source import Source, files_inside, files_of, refuse_doubles
 from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
-from deciban.trials.sources import Stamp, changed
+from deciban.trials.sources import changed
 from deciban.types import Foreign
 
 _MOST_OPEN = 8
@@ -38,12 +39,17 @@ _BUFFER = 1 << 20
 _OPEN = threading.local()
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_SINGLE = (pa.float16(), pa.float32(), pa.null())
+
+
+Stamp: TypeAlias = tuple[int, int]
+"""Size and time of a file, to detect changes between two passes."""
 
 
 def stamp_of(path: PathLike) -> Stamp:
     """Return the size and time of a file, to detect changes."""
     known = Path(path).stat()
-    return Stamp(known.st_size, known.st_mtime_ns)
+    return known.st_size, known.st_mtime_ns
 
 
 def full_path(path: PathLike) -> str:
@@ -361,7 +367,7 @@ def open_files(
     rows = rows if len(rows) > 1 else tuple(replace(one, name=files[0].source.name) for one in rows)
     several = f"{kinds}, {counted(len(files), 'file')}, {counted(len(rows), 'partition')}"
     whole_reading = f"{kinds}, {len(files)} files," if len(files) > 1 else kinds
-    double = frozenset(field.name for _, schema in schemas for field in schema if _is_double(field.type))
+    double = frozenset(field.name for _, schema in schemas for field in schema if plain_type(field) not in _SINGLE)
     name, system = display_name(path), bare_name(display_name(path))
     reading = whole_reading if at_once else several
     return RowTable(name, whole, rows, reading, tuple(partitions), system, double, (path,))
@@ -383,11 +389,6 @@ def _typed(rows: FileRows, schema: pa.Schema, whole: pa.Schema, text: tuple[str,
     """Set the types of columns without values from other files, and the columns to read as dictionaries."""
     bare = [one.name for one in schema if pa.types.is_null(one.type)]
     return replace(rows, bare=tuple((name, whole.field(name).type) for name in bare), text=text)
-
-
-def _is_double(kind: pa.DataType) -> bool:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return kind not in (pa.float16(), pa.float32(), pa.null())
 
 
 def _opened(file: TableFile, *, at_once: bool) -> tuple[pa.Schema, list[FileRows]]:

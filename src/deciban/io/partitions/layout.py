@@ -17,14 +17,13 @@ from deciban._arrow import to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban._validate.classes import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, KeyMismatchError, not_none
+from deciban.errors import KeyMismatchError, not_none
 from deciban.io.columns import values as cells
 from deciban.io.formats import RowError, digits_of, scores_of, truth_of
 from deciban.io.partitions.units import EachTrial, SpeakerLookup, UnitsOf, keys_of_sides
 from deciban.io.source import other_file
 from deciban.trials import SegmentQuality, Trials
 from deciban.trials.joining.matching import require_one_length
-from deciban.trials.lists import as_text
 from deciban.trials.names import encode
 from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 from deciban.trials.tables import LOG_10, texts_alike
@@ -465,29 +464,3 @@ def source_of_rows(rows: Sequence[cells.Rows], layout: RowLayout, **about: Any) 
         conditions=tuple(layout.conditions),
         **about,
     )
-
-
-def require_values(
-    where: Mapping[str, Sequence[str]], rows: Sequence[cells.Rows], names: Sequence[str], name: str
-) -> None:
-    """Raise for values that no row has; partitions are read until all values were found.
-
-    Raises
-    ------
-    InputError
-        If a column does not exist, or no row has a value.
-    """
-    for column, values in where.items():
-        if column not in names:
-            raise InputError(
-                f"{name}: no condition {column!r}; its columns of conditions: {', '.join(names) or 'none'}."
-            )
-        left, seen = list(values), dict[str, None]()
-        for partition in rows:
-            if not left:
-                break
-            own = cells.plain(partition.table([column]).column(column))
-            left = [value for value in left if not rows_with(own, [value]).any()]
-            seen |= dict.fromkeys(as_text(pc.unique(own)).drop_null().to_pylist()[:20])
-        if left:
-            raise InputError(f"{name}: no trial has {column} = {left[0]!r}; the values are {', '.join([*seen][:20])}.")

@@ -18,10 +18,9 @@ from deciban.errors import FormatError, InputError, option
 from deciban.io.formats import only_format_errors
 from deciban.io.matrices.hdf5 import Hdf5, matrix_of_numbers, opened, read_names, rows_of
 from deciban.io.matrices.numpy_files import read_header
-from deciban.io.partitions.files import full_path, kept_open, stamp_of
+from deciban.io.partitions.files import Stamp, full_path, kept_open, stamp_of
 from deciban.io.partitions.matrices import MatrixCells, MatrixInput, blocks_of
 from deciban.io.source import Source
-from deciban.trials.sources import Stamp
 from deciban.types import AnyArray, Foreign
 
 _ZARR = "zarr.json"

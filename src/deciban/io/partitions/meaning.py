@@ -8,18 +8,19 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from deciban._arrow import compute as pc
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, names_apart, option
 from deciban.io.columns.columnar import Roles, kinds_of
 from deciban.io.columns.headers import words_of_columns
-from deciban.io.columns.values import RowTable, settled
+from deciban.io.columns.values import RowTable, plain, settled
 from deciban.io.formats import ContentKind, InputOptions
 from deciban.io.partitions import layout
 from deciban.io.partitions.units import EachTrial, SpeakerLookup, UnitsOf
 from deciban.io.recognition import JoinOptions
 from deciban.trials.joining import Renaming
 from deciban.trials.joining.matching import check_policies
-from deciban.trials.lists import PAIR
+from deciban.trials.lists import PAIR, as_text
 from deciban.types import ScoreUnit
 
 KindOfScores = Literal["two-class", "classes"]
@@ -180,7 +181,17 @@ def conditions_in(roles: Roles, how: BatchReading) -> dict[str, tuple[str, ...]]
                 f"{roles.table.name}: no condition {name!r}; its columns of conditions: {', '.join(known) or 'none'}."
             )
     entries = {known[name]: values for name, values in how.values.items()}
-    layout.require_values(entries, roles.table.rows, roles.table.schema.names, roles.table.name)
+    for column, values in entries.items():
+        left, seen = list(values), dict[str, None]()
+        for partition in roles.table.rows:  # read until all values were found
+            if not left:
+                break
+            own = plain(partition.table([column]).column(column))
+            left = [value for value in left if not layout.rows_with(own, [value]).any()]
+            seen |= dict.fromkeys(as_text(pc.unique(own)).drop_null().to_pylist()[:20])
+        if left:
+            shown = ", ".join([*seen][:20])
+            raise InputError(f"{roles.table.name}: no trial has {column} = {left[0]!r}; the values are {shown}.")
     return entries
 
 

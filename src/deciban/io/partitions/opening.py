@@ -279,14 +279,6 @@ def _naming(name: str) -> Iterator[None]:
         raise FormatError(f"{name}: reading stopped early ({words}). Nothing was used.") from error
 
 
-def _note_on_copies() -> str:
-    """Return the note on one table, in which copies are not searched for."""
-    return (
-        "names of trials were not compared with each other, so repeated trials count twice. If there are any, use "
-        f"{option(duplicates='keep-one')} to join the table with itself and drop them"
-    )
-
-
 def open_trials(scores: Any, key: object = None, *, speakers: Any = None, **options: Any) -> TrialSource:
     """Open trials in partitions; only footers and headers are read, and tables are joined if necessary.
 
@@ -375,7 +367,9 @@ def _source_of_tables(
     messages = [Message("read", one.table.name, one.words) for one in scores]
     messages.append(Message("key", truth.table.name, words))
     if is_alone and truth.sides:
-        messages.append(Message("note", truth.table.name, _note_on_copies()))
+        unknown = "names of trials were not compared with each other, so repeated trials count twice"
+        way = f"If there are any, use {option(duplicates='keep-one')} to join the table with itself and drop them"
+        messages.append(Message("note", truth.table.name, f"{unknown}. {way}"))
     return source_of_rows(
         result.rows,
         result.layout,

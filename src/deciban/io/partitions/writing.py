@@ -24,7 +24,7 @@ from deciban._arrow import of_numpy
 from deciban._files import PathLike, ScratchFolder, display_name, is_open_file
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, teller
-from deciban.io.columns.columnar import TableRules, table_of
+from deciban.io.columns.columnar import TableRules, plain_type, table_of
 from deciban.io.columns.values import Rows, RowTable, require_alike
 from deciban.io.formats import BinaryFormat, ContentKind, Contents, InputOptions, bare_name, only_format_errors
 from deciban.io.partitions.files import TableFile, is_columnar, open_files, table_files
@@ -199,9 +199,8 @@ def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Foreign], *, 
 
     waiting: list[pa.Table] = []
     n_waiting, most = 0, rows_of_group(schema, memory)
-    with pq.ParquetWriter(
-        path, schema, compression="zstd", compression_level=1, use_dictionary=_text_of(schema)
-    ) as file:
+    text = [field.name for field in schema if is_text_or_bytes(plain_type(field))]
+    with pq.ParquetWriter(path, schema, compression="zstd", compression_level=1, use_dictionary=text) as file:
         for batch in batches:
             table = pa.Table.from_batches([batch], schema) if isinstance(batch, pa.RecordBatch) else batch.cast(schema)
             waiting.append(table)
@@ -224,15 +223,6 @@ def rows_of_group(schema: pa.Schema, memory: int | None) -> int:
     n_numbers: int = sum(pa.types.is_floating(field.type) or pa.types.is_integer(field.type) for field in schema)
     of_row = max(Cost.JOINED, bytes_of_row(n_numbers, 8, weighted=n_numbers > 1))
     return rows_that_fit(memory, of_row, fewest=max(_FEWEST_NUMBERS // max(n_numbers, 1), 1), most=ROWS)
-
-
-def _text_of(schema: pa.Schema) -> list[str]:
-    kinds = {field.name: field.type for field in schema}
-    return [
-        name
-        for name, kind in kinds.items()
-        if is_text_or_bytes(kind.value_type if pa.types.is_dictionary(kind) else kind)
-    ]
 
 
 def cut_anew(path: Path, target: Path) -> None:

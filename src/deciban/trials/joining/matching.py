@@ -222,7 +222,10 @@ class JoinTally:
             at, fault = next((at, one) for at, one in enumerate(self.lacking) if one.n)
             begin, swapped, near = ("", "", "") if hints is None else hints(at)
             if fault.n == n_key:
-                words = none_shared(names[at + 1], names[0], begin, swapped) + near
+                words = (
+                    f"{names[at + 1]} and {names[0]} share no trial{begin}. Check that both belong to the same "
+                    f"evaluation{swapped}. If the wrong columns were used, name the columns.{near}"
+                )
             elif not report.matched:
                 of_each = ", ".join(names[1:])
                 words = f"No trial of {names[0]} has a score in each of {of_each}: no trial is left to evaluate."
@@ -427,14 +430,6 @@ def copies_of(fault: RefusedTrials) -> KeyMismatchError:
         f"{trials.origin.where(0)} and {trials.origin.where(1)}: trial {trials.name_of(0)} occurs more "
         f"than once ({counted(fault.n, 'such trial')}). "
         f"Remove the copies, or pass {option(duplicates='keep-one')} if they are equal."
-    )
-
-
-def none_shared(offered: str, expected: str, begin: str = "", more: str = "") -> str:
-    """Return the message that scores and key share no trial."""
-    return (
-        f"{offered} and {expected} share no trial{begin}. Check that both belong to the same evaluation{more}. If the "
-        "wrong columns were used, name the columns."
     )
 
 

@@ -28,7 +28,7 @@ from deciban.engines.units import (
 from deciban.errors import WARNING, InputError, Message, counted, not_none, option
 from deciban.evaluation.breakdowns import ByConditions, Condition, Equalized, SystemConditions
 from deciban.trials.lists import as_text
-from deciban.trials.names import IdMap
+from deciban.trials.names import IdMap, positions
 from deciban.trials.sources import Batch, LoadedPartition, TrialFields, TrialSource
 from deciban.types import CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
@@ -73,9 +73,16 @@ class SplitByColumns:
 
         for one in columns:
             if one.side and one.side not in source.names:
-                raise splitting.no_side(one.side, source.names, source.name, argument)
+                raise InputError(
+                    f"{argument}: {one.side!r} is no side of the trials of {source.name}, whose sides are "
+                    f"{', '.join(source.names)}. Write SIDE=FILE with one of these sides."
+                )
             if (one.side or one.name) not in source.conditions:
-                raise splitting.no_column(one.name, source.columns, source.name, argument)
+                raise InputError(
+                    f"{argument}: {one.name!r} is no column of {source.name}. Its columns: "
+                    f"{', '.join(source.columns) or 'none'} (besides the label). For a file with a value for each name "
+                    "of a side, write SIDE=FILE."
+                )
         places = tuple(source.conditions.index(one.side or one.name) for one in columns)
         files = tuple(read_id_map(one.path) if one.path else None for one in columns)
         return cls(tuple(columns), places, files, argument)
@@ -96,7 +103,8 @@ class SplitByColumns:
         used, place = _used(codes, len(known) + 1)  # the last code is for missing values
         values, held = known.take(of_numpy(used, lacking=used == len(known))), self.files[at]
         if held is not None:
-            values = splitting.said_of_names(held, as_text(values))
+            lines = positions(as_text(values), held.left)
+            values = held.right.take(of_numpy(lines, lacking=lines < 0))
         often = np.bincount(place, minlength=len(used))
 
         def where(value: int) -> str:

@@ -203,7 +203,7 @@ def read_joined(
 
 def _join_messages(kind: AnyKind, aligned: Sequence[Any], key: AnyKey, reading: Reading) -> list[Message]:
     """Return the messages about the join, without the number of tied scores."""
-    messages = how_trials_met(kind, reading, aligned[0].report, "")
+    messages = how_trials_met(kind, reading, aligned[0].report)
     if len(aligned) > 1 and key.trials.sides == ROW:
         words = f"{kind.noun}s have no names: row n is assumed to be the same {kind.noun} in every system"
         messages.append(Message("join", "", words))
@@ -504,14 +504,14 @@ def _said(source: TrialSource, kind: AnyKind, reading: Reading) -> list[Message]
         result.append(became_logarithms(prior, is_classes=bool(source.classes)))
     if source.report is None or reading.by_order:
         return [*result, *kind.by_order_messages(reading)]
-    return [*result, *how_trials_met(kind, reading, source.report, "")]
+    return [*result, *how_trials_met(kind, reading, source.report)]
 
 
-def how_trials_met(kind: AnyKind, reading: Reading, report: JoinReport, ties: str) -> list[Message]:
-    """Return the messages about a join; ``ties`` describes tied scores."""
+def how_trials_met(kind: AnyKind, reading: Reading, report: JoinReport) -> list[Message]:
+    """Return the messages about a join."""
     return [
         *kind.ids_messages(reading, report),
-        kind.join_message(report, ties),
+        kind.join_message(report, ""),
         *kind.by_order_messages(reading),
         *kind.fill_messages(reading, report.missing),
         *report.left_out(reading.missing, kind.noun),

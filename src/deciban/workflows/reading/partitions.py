@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy, with_gaps
+from deciban._arrow import with_gaps
 from deciban.errors import InputError, counted, option, shortened
 from deciban.io.text import is_number
 from deciban.trials.lists import as_text
-from deciban.trials.names import IdMap, positions
 from deciban.types import BoolArray, FloatArray, IntArray
 
 MOST = 1000
@@ -202,28 +201,6 @@ def _numbers(
         )
     result = np.array([float(word) if is_number(word) else np.nan for word in words])[codes]
     return result, np.isnan(result)
-
-
-def no_column(name: str, there: Sequence[str], key: str, argument: str) -> InputError:
-    """Return the error for a column that a key does not have."""
-    return InputError(
-        f"{argument}: {name!r} is no column of {key}. Its columns: {', '.join(there) or 'none'} (besides the label). "
-        "For a file with a value for each name of a side, write SIDE=FILE."
-    )
-
-
-def no_side(name: str, there: Sequence[str], key: str, argument: str) -> InputError:
-    """Return the error for a side that trials do not have."""
-    return InputError(
-        f"{argument}: {name!r} is no side of the trials of {key}, whose sides are {', '.join(there)}. Write "
-        "SIDE=FILE with one of these sides."
-    )
-
-
-def said_of_names(held: IdMap, names: pa.Array) -> pa.Array:
-    """Return the values of names in a file; null for unknown names."""
-    place = positions(names, held.left)
-    return held.right.take(of_numpy(place, lacking=place < 0))
 
 
 _HOW = (
