@@ -468,10 +468,8 @@ def _refuse_other_labels(contents: formats.Contents, *, is_target: bool) -> None
         return
     rows = np.flatnonzero(contents.key.is_target != is_target)
     if len(rows):
-        where, more = (
-            contents.key.trials.origin.where(int(rows[0])),
-            f" ({len(rows):,} of {len(contents.key):,} trials)",
-        )
+        where = contents.key.trials.origin.where(int(rows[0]))
+        more = f" ({len(rows):,} of {len(contents.key):,} trials)"
         raise KeyMismatchError(f"{where}: {other_file(more, is_target=is_target)}.")
 
 

@@ -81,10 +81,7 @@ def write_rescored(
     layout, source = file.layout, file.source
     plain = layout is not None and not layout.quoted and layout.roles.index("score") <= MOST_FIELDS
     contents, more = rescored(file.contents, written, interval=interval, chosen=chosen)
-    if interval is not None:
-        name = None if chosen is None else chosen.name
-        return (*messages, *more, *put_and_tell(contents, target, name, ["scores"], columns_of_intervals(chosen)))
-    if unchanged and layout is not None and source is not None and plain and not more:
+    if interval is None and unchanged and layout is not None and source is not None and plain and not more:
         with opened(target) as stream:
             title = _new_title(layout, written, are_llrs=are_llrs)
             rewrite(source, layout, written.score, stream, title)
@@ -93,8 +90,8 @@ def write_rescored(
         reading, commas = file.contents.origin.reading, ", with commas between columns and decimal points"
         how += commas if ", semicolons" in reading else ", with decimal points" * (", decimal commas" in reading)
         return (*messages, Message("wrote", target_name(target), how))
-    name = None if chosen is None else chosen.name
-    return (*messages, *more, *put_and_tell(contents, target, name, ["scores"]))
+    name, columns = None if chosen is None else chosen.name, () if interval is None else columns_of_intervals(chosen)
+    return (*messages, *more, *put_and_tell(contents, target, name, ["scores"], columns))
 
 
 def _new_title(layout: Layout, written: Scores, *, are_llrs: bool) -> str | None:
@@ -207,10 +204,8 @@ def _chosen(result: Input, target: PathLike, to: str | None) -> tuple[Format | N
         return own, True
     request = formats.for_ending(shown) if to is None else formats.by_name(to)
     if request is not None:
-        is_own = request is own and (
-            not isinstance(own, TextFormat) or layout is None or layout.delimiter == own.delimiter
-        )
-        return request, is_own
+        is_kept = not isinstance(own, TextFormat) or layout is None or layout.delimiter == own.delimiter
+        return request, request is own and is_kept
     if ending in formats.SILENT_ENDINGS and not isinstance(own, TextFormat):
         return None, False  # the ending means a list of trials
     return own, True
@@ -365,9 +360,8 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
         if at + len(begin) > len(score) or np.any(begin < 0):
             raise FormatError(changed)
         texts = pc.cast(of_numpy(score[at : at + len(begin)].astype(np.float64, copy=False)), pa.string())
-        result = with_fields(
-            text, begin, end, texts.cast(pa.binary())
-        )  # the shortest digits that read back to the same bits
+        # Fields are the shortest digits that read back to the same bits.
+        result = with_fields(text, begin, end, texts.cast(pa.binary()))
         stream.writelines([_MARK, *result] if marked else result)
         n_skipped -= skipped
         at += len(begin)

@@ -461,17 +461,17 @@ def sections_of(results: Results[Any]) -> list[Section]:
     """
     if not results.conditions:
         return []
-    first, several = results.conditions[0], len(results.conditions) > 1
-    sections = []
+    first, sections = results.conditions[0], []
+    names = [one.pooled.name if len(results.conditions) > 1 else "" for one in results.conditions]
     for k, part in enumerate(first.partitions):
-        tables = tuple(_table(one, one.partitions[k], one.pooled.name if several else "") for one in results.conditions)
+        tables = [_table(one, one.partitions[k], name) for one, name in zip(results.conditions, names, strict=True)]
         short = part.title.partition("+")[0]
         sections.append(Section(f"By {part.heading}", tables, f"By {short}" if short != part.heading else ""))
     shown = [part.title for part in first.partitions]
     for equal in first.equalized:
         if equal.title not in shown:
             alone = ByConditions(equal.title, equal.columns, ())
-            tables = tuple(_table(one, alone, one.pooled.name if several else "") for one in results.conditions)
+            tables = [_table(one, alone, name) for one, name in zip(results.conditions, names, strict=True)]
             sections.append(Section(f"Equalized over {equal.title}", tables))
     return sections
 
@@ -485,12 +485,10 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> PageTable:
         return [known.get(name, MISSING) for name in names]
 
     evaluation = condition_table(condition_rows(one, part, "no value"), part, names, metrics, write_count=count)
-    known = one.pooled.uncertainty
+    level = LEVEL if one.pooled.uncertainty is None else one.pooled.uncertainty.level
     sentences = [f"{typeset_words(line)}." for line in part.without_metrics]
     sentences += [f"Equalized: {same.rule}." for same in one.equalized if same.title == part.title]
-    sentences += [
-        f"{typeset_words(line)}." for line in significant_differences(part, LEVEL if known is None else known.level)
-    ]
+    sentences += [f"{typeset_words(line)}." for line in significant_differences(part, level)]
     return PageTable(evaluation.headings, evaluation.rows, evaluation.n_left, name=name, sentences=sentences)
 
 

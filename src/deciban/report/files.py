@@ -229,26 +229,9 @@ def report_files(
     (True, 2)
     """
     named, options = named_scores(scores, key, options)
-    request = ReportRequest(
-        named,
-        key,
-        output,
-        model,
-        quality,
-        train,
-        train_key,
-        train_quality,
-        select,
-        cross_validate,
-        n_folds,
-        title,
-        author,
-        note,
-        baseline,
-        link,
-        has_options=bool(options),
-        verifier=verifier or {},
-    )
+    inputs = named, key, output, model, quality, train, train_key, train_quality, select, cross_validate, n_folds
+    texts = title, author, note, baseline, link
+    request = ReportRequest(*inputs, *texts, has_options=bool(options), verifier=verifier or {})
     return write_report(request, Options.of("report_files", options), progress).results
 
 
@@ -294,9 +277,8 @@ def write_report(
     if has_train:
         trained_on = opened(request.train, request.train_key, chosen).in_order_of(test.results.classes)
         quality = request.quality if request.train_quality is None else request.train_quality
-        every = replace(
-            chosen.of_systems(test.renamed).lenient_on_units(), split=Split(), worst=0
-        )  # conditions are those of the test
+        # Conditions are those of the test.
+        every = replace(chosen.of_systems(test.renamed).lenient_on_units(), split=Split(), worst=0)
         train = evaluate_model(model, trained_on, every, quality=quality, of_training=True, progress=progress)
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)

@@ -466,7 +466,7 @@ def _curves(one: Evaluation, grid: FloatArray, n_places: int, *, has_bands: bool
         ends = band_of(one, name, getattr(curves, name)) if has_bands else None
         if ends is not None:
             entries[name] = [short(np.interp(grid, curves.prior_log_odds, end), 4) for end in ends]
-    some = _spread(len(curves.entropy_log_odds), n_places)
+    some = spread(len(curves.entropy_log_odds), n_places)
     entries["entropy"] = {"x": short(curves.entropy_log_odds[some])}
     for name in ("act_cross_entropy", "min_cross_entropy"):
         values = getattr(curves, name)
@@ -482,14 +482,14 @@ def _curves(one: Evaluation, grid: FloatArray, n_places: int, *, has_bands: bool
         "tar_band": band("tar_above", curves.tar_above, level),
         "non_band": band("non_above", curves.non_above, level),
     }
-    blocks, block = curves.pav, _spread(len(curves.pav.llr), n_places)
+    blocks, block = curves.pav, spread(len(curves.pav.llr), n_places)
     entries["pav"] = {name: short(getattr(blocks, name)[block], 7) for name in ("low", "high", "llr")}
     entries["pav"]["band"] = band("pav", np.clip(blocks.llr, -1e6, 1e6), block)
     entries["posteriors"] = posterior_data(one, has_band=is_few)
     return entries
 
 
-def _spread(n: int, most: int) -> IntArray:
+def spread(n: int, most: int) -> IntArray:
     """Return at most ``most`` indices out of n, including both ends."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
 

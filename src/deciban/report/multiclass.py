@@ -17,7 +17,7 @@ from deciban.models.score_model import error_in_words
 from deciban.multiclass import SubsetCosts
 from deciban.plots.triangle import triangle_of
 from deciban.report.cards import CLASS_CHARTS, MOST_CARDS, charts_of, comparison_of, forest_of
-from deciban.report.live import ROOM, finite, fitted, pair_data, plain, short
+from deciban.report.live import ROOM, finite, fitted, pair_data, plain, short, spread
 from deciban.report.page import (
     Named,
     classifier_tables_of,
@@ -143,26 +143,18 @@ def class_condition_data(results: ClassResults, known: dict[str, Any], room: int
         ]
         if step < 0 or not known["charts"]:
             return own
-        return [
-            charts | some
-            for some, charts in zip(
-                own, (_charts(one, n_systems, has_matrix=has_matrix) for one in systems), strict=True
-            )
-        ]
+        charts = (_charts(one, n_systems, has_matrix=has_matrix) for one in systems)
+        return [chart | some for chart, some in zip(charts, own, strict=True)]
 
     n_systems = len(known["sets"][0]["systems"])
     result = fitted(results, _METRICS, _STEPS if has_matrix else _STEPS[-2:], numbers, room)
     return None if result is None else {**result[0], "kept": _some(len(kept), max(result[1], 0)).tolist()}
 
 
-def _some_points(n: int, n_curves: int) -> IntArray:
-    """Return indices of as many points of n as fit with all curves."""
-    most = int(np.clip(_ROOM_OF_CURVES // (6 * n_curves), 15, _MOST_POINTS))
-    return np.unique(np.linspace(0, n - 1, most).round().astype(np.int64))
-
-
 def _points_of(one: ClassEvaluation, n_systems: int) -> IntArray:
-    return _some_points(len(one.curves.detector_log_odds), 6 * n_systems * len(one.detection.target))
+    """Return indices of as many points of the curves as fit with all curves."""
+    most = int(np.clip(_ROOM_OF_CURVES // (36 * n_systems * len(one.detection.target)), 15, _MOST_POINTS))
+    return spread(len(one.curves.detector_log_odds), most)
 
 
 def _axes(systems: Sequence[ClassEvaluation]) -> dict[str, Any]:
@@ -226,27 +218,22 @@ def _shown_charts(known: dict[str, Any] | None) -> list[dict[str, str]]:
     systems = known["sets"][0]["systems"] if known else []
     if not systems or not known or not known["charts"]:
         return []
-    lacking = [
-        name
-        for name, of in (("confusion", "confusion"), ("pairwise_loss", "pairs"))
-        if not all(one.get(of) for one in systems)
-    ]
+    fields = {"confusion": "confusion", "pairwise_loss": "pairs"}
+    lacking = [name for name, data in fields.items() if not all(one.get(data) for one in systems)]
     lacking += [] if all(one["charts"]["subsets"] for one in systems) else ["subset_c_avg"]
     return [one for one in charts_of(MULTICLASS["plots"], CLASS_CHARTS) if one["plot"] not in lacking]
 
 
 def _some(n: int, step: int) -> IntArray:
     """Return every ``step``-th index of n, including both ends."""
-    if step <= 0:
-        return np.zeros(0, np.int64)
-    return np.unique(np.linspace(0, n - 1, max(n // step, 2)).round().astype(np.int64))
+    return np.zeros(0, np.int64) if step <= 0 else spread(n, max(n // step, 2))
 
 
 def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
     """Return indices of as many priors as fit with their decisions, by the number of counts above 0."""
     decided = [one.decided for one in systems if one.decided is not None]
     for n in (len(PRIORS), 36, 24, 16, 12, 9, 6, 4, 3):
-        indices: IntArray = np.unique(np.linspace(0, len(PRIORS) - 1, n).round().astype(np.int64))
+        indices = spread(len(PRIORS), n)
         some = (one.by_first(k, indices) for one in decided for k in range(len(one.counts)))
         size = sum(np.count_nonzero(one) * (_OF_COUNT if one.dtype.kind in "iu" else _OF_WEIGHT) for one in some)
         if size <= (_ROOM_OF_DECISIONS if n > _FEW else _MOST_ROOM):
@@ -273,11 +260,8 @@ def _system(one: ClassEvaluation, indices: IntArray, *, has_decisions: bool = Tr
 
 def _metrics(one: ClassEvaluation) -> dict[str, Any]:
     """Return metrics for any number of classes, without values at other priors of a class."""
-    return {
-        "error_rate": one.error_rate,
-        "brier": [one.brier, None],
-        "c_avg": [one.points[0].p_target, one.c_avg, None],
-    }
+    c_avg = [one.points[0].p_target, one.c_avg, None]
+    return {"error_rate": one.error_rate, "brier": [one.brier, None], "c_avg": c_avg}
 
 
 def _decided(decided: DecidedAt, indices: IntArray) -> list[list[Any]]:
@@ -298,7 +282,7 @@ def _sample(one: ClassEvaluation, n_systems: int) -> dict[str, Any] | None:
         return None
     loglik, label = one.curves.sample
     most = max(_MOST_DRAWN // (n_systems * one.n_classes), 3 * one.n_classes)
-    rows = np.unique(np.linspace(0, len(label) - 1, min(most, len(label))).round().astype(np.int64))
+    rows = spread(len(label), most)
     below = np.maximum(loglik[rows] - loglik[rows].max(axis=1, keepdims=True), _LOWEST).astype(np.float64)
     return {"loglik": [float(f"{x:.2f}") + 0.0 for x in below.ravel().tolist()], "label": label[rows].tolist()}
 

@@ -33,9 +33,7 @@ from deciban.types import Axis
 if TYPE_CHECKING:
     from deciban.analysis.fusion import FusionAnalysis, Loss, SystemWorth
     from deciban.analysis.leaderboard import Leaderboard
-    from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.one_system import OneSystem
-    from deciban.evaluation.results import Evaluation
     from deciban.fusion.quality import QualityFusion
 
 
@@ -84,15 +82,9 @@ def two_class_page(page: page_tables.Page) -> str:
         charts=cards.charts_of(page_tables.TWO_CLASS["plots"]),
         has_others=train is not None or before is not None,
     )
-    others = [
-        (name, page_tables.matched(some, results, name))
-        for name, some in (
-            ("before calibration", before),
-            ("training trials", train),
-            ("training trials, before calibration", page.train_before),
-        )
-        if some is not None
-    ]
+    sets = {"before calibration": before, "training trials": train}
+    sets |= {"training trials, before calibration": page.train_before}
+    others = [(name, page_tables.matched(some, results, name)) for name, some in sets.items() if some is not None]
     return with_conditions(
         text, known, lambda own, room: condition_data(results, colors, np.asarray(own["log_odds"]), room, others)
     )
@@ -116,37 +108,34 @@ def filled(
     tables_of_worst = _tables_of_worst(results)
     if page.link is not None:
         cards.require_link(page.link, tables_of_worst[0][1] if tables_of_worst else ())
-    text = (
-        _environment()
-        .get_template(template)
-        .render(
-            primaries=cards.leading_of(results, page.spoofing),
-            by_condition=cards.sections_of(results),
-            differences=cards.differences_of(compared),
-            changes=cards.changes_of(results, page.baseline),
-            title=page.title or _title(results),
-            message_lines=page.message_lines or _join(results),
-            train_message_lines=() if train is None else train.message_lines or _join(train),
-            systems=systems,
-            answers=answers,
-            cards=cards.cards_of(answers, page.spoofing),
-            facts=cards.facts_of(results),
-            author=page.author,
-            note=None if page.note is None else cards.note_of(page.note),
-            link=page.link,
-            record=[] if model is None else record_of(model),
-            intervals=page_tables.about_intervals(results.systems),
-            texts=page_tables.TEXTS[results.kind],
-            provenance=page.provenance,
-            worst=tables_of_worst,
-            results=results,
-            version=__version__,
-            policy=policy(scripts),
-            scripts=scripts,
-            style=style(),
-            live=_for_scripts(known),
-            **own,
-        )
+    page_template = _environment().get_template(template)
+    text = page_template.render(
+        primaries=cards.leading_of(results, page.spoofing),
+        by_condition=cards.sections_of(results),
+        differences=cards.differences_of(compared),
+        changes=cards.changes_of(results, page.baseline),
+        title=page.title or _title(results),
+        message_lines=page.message_lines or _join(results),
+        train_message_lines=() if train is None else train.message_lines or _join(train),
+        systems=systems,
+        answers=answers,
+        cards=cards.cards_of(answers, page.spoofing),
+        facts=cards.facts_of(results),
+        author=page.author,
+        note=None if page.note is None else cards.note_of(page.note),
+        link=page.link,
+        record=[] if model is None else record_of(model),
+        intervals=page_tables.about_intervals(results.systems),
+        texts=page_tables.TEXTS[results.kind],
+        provenance=page.provenance,
+        worst=tables_of_worst,
+        results=results,
+        version=__version__,
+        policy=policy(scripts),
+        scripts=scripts,
+        style=style(),
+        live=_for_scripts(known),
+        **own,
     )
     return cards.with_navigation(text)
 
@@ -186,8 +175,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for write in _WRITERS:
-        environment.filters[write.__name__] = write
+    environment.filters |= {write.__name__: write for write in _WRITERS}
     return environment
 
 
@@ -218,12 +206,8 @@ def leaderboard_page(boards: Sequence[Leaderboard], remarks: Sequence[str]) -> s
 
 def statement_page(rows: Sequence[tuple[str, str]], files: Sequence[dict[str, Any]]) -> str:
     """Return a printable page with the parts of a statement, and files with their hashes."""
-    written = date_written()
-    return (
-        _environment()
-        .get_template("statement.html")
-        .render(rows=rows, files=files, written=written, version=__version__)
-    )
+    template = _environment().get_template("statement.html")
+    return template.render(rows=rows, files=files, written=date_written(), version=__version__)
 
 
 def with_conditions(text: str, known: dict[str, Any] | None, found_in: Addable) -> str:
@@ -504,22 +488,20 @@ def worth_section(page: page_tables.Page) -> dict[str, Any] | None:
     about = [_FUSION["training"], _FUSION["rows"][_form_of(model)]]
     about += [_FUSION["other_trials"]] if result.is_of_training is False else []
     about += [] if result.analysis is None else _objective_gain(result.analysis)
-    about += (
-        [page_tables.TWO_CLASS["weighted"]]
-        if any(getattr(one, "is_weighted", False) for one in (*result.dev, *result.eval))
-        else []
-    )
+    is_weighted = any(getattr(one, "is_weighted", False) for one in (*result.dev, *result.eval))
+    about += [page_tables.TWO_CLASS["weighted"]] if is_weighted else []
     first = _metrics(result.dev[0])
 
     def cells(one: Any) -> list[str]:
-        return [MISSING] * (len(first) + 1) if one is None else [_n_trials(one), *_metrics(one).values()]
+        if one is None:
+            return [MISSING] * (len(first) + 1)
+        n_trials = float(one.counts.sum()) if one.kind == "classes" else one.n_tar + one.n_non
+        return [count(n_trials), *_metrics(one).values()]
 
     from deciban.analysis.fusion import worth_of_systems  # loads all of training
 
-    sets = ("training", "test") if result.eval else ("training",)
-    losses = worth_of_systems(
-        result.names, result.whole, result.without, level=LEVEL if page.level is None else page.level
-    )
+    sets, level = ("training", "test") if result.eval else ("training",), LEVEL if page.level is None else page.level
+    losses = worth_of_systems(result.names, result.whole, result.without, level=level)
     section = {"found": result, "about": " ".join(filter(None, about)), "names": list(first), "sets": sets}
     section |= {"losses": [(one.name, [_loss_text(x) for x in (one.dev, one.eval)[: len(sets)]]) for one in losses]}
     return section | {"cells": cells, "drawn": worth_pictures(losses, model.scores_kind, page.level)}
@@ -562,7 +544,3 @@ def _metrics(one: OneSystem) -> dict[str, str]:
     shown = _SHOWN_OF_CLASSES if is_multiclass else _SHOWN
     known = {name: text for name, text in page_tables.metrics_in_words(one).items() if name.startswith(shown)}
     return {name: text for name, text in known.items() if is_multiclass or not name.endswith(page_tables.CORRECTED)}
-
-
-def _n_trials(one: Evaluation | ClassEvaluation) -> str:
-    return count(float(one.counts.sum()) if one.kind == "classes" else one.n_tar + one.n_non)

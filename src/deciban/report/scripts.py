@@ -64,12 +64,9 @@ def scripts() -> tuple[Script, ...]:
     'uPlot.iife.min.js'
     """
     folder = resources.files(__package__)
-    charts = folder.joinpath(*_CHARTS, "uPlot.iife.min.js")
-    files = [
-        ("uPlot.iife.min.js", charts),
-        *((name, folder.joinpath("live_scripts", name)) for name in _pages_by_script()),
-    ]
-    return tuple(Script(name, _SPACE.sub("", one.read_text("utf-8")).strip()) for name, one in files)
+    files = {"uPlot.iife.min.js": folder.joinpath(*_CHARTS, "uPlot.iife.min.js")}
+    files |= {name: folder.joinpath("live_scripts", name) for name in _pages_by_script()}
+    return tuple(Script(name, _SPACE.sub("", one.read_text("utf-8")).strip()) for name, one in files.items())
 
 
 _SPACE = re.compile(r"^[ \t]+|^[ \t]*//.*\n|/\*\*(?:[^*]|\*(?!/))*\*/\s*", re.MULTILINE)
@@ -137,9 +134,5 @@ def picture(drawing: Graphic, texts: Sequence[str], side: str, about: str) -> di
     source = "data:image/svg+xml;base64," + base64.b64encode(drawn.getvalue()).decode("ascii")
     title, caption = texts
     titled = f"{title}, {side}" if side else title
-    return {
-        "title": titled,
-        "caption": "" if side == "training" else caption,
-        "alt": f"{titled} {about}",
-        "source": source,
-    }
+    words = "" if side == "training" else caption
+    return {"title": titled, "caption": words, "alt": f"{titled} {about}", "source": source}

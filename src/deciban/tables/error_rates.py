@@ -77,11 +77,8 @@ def print_fused_spoofing(done: FusedSpoofing, out: Console) -> None:
     out : Console
     """
     headings = ["system", *(SPOOFING_METRICS[name].label for name in _OF_FUSION)]
-    parts = {
-        "Training trials": done.dev,
-        "Training trials, cross-validated": done.cross_validated,
-        "Other trials": done.eval,
-    }
+    parts = {"Training trials": done.dev, "Training trials, cross-validated": done.cross_validated}
+    parts |= {"Other trials": done.eval}
     for title, one in parts.items():
         if one is None:
             continue
@@ -179,9 +176,8 @@ def identification_tables(systems: Sequence[Identification]) -> list[Table]:
             rates_of_row = (f"{100 * row.limit:.6g} %", rate(row.fpir), dir_cell)
             more.append((one.name, *rates_of_row, *shares, number(row.threshold, 4)))
     headings = ["system", *(f"rank {k}" for k in ranks), "mated probes", "subjects"]
-    tables = [
-        table(headings, rows, caption=f"share of mated probes with the mate among the first k candidates; [{note}]")
-    ]
+    caption = f"share of mated probes with the mate among the first k candidates; [{note}]"
+    tables = [table(headings, rows, caption=caption)]
     if more:
         headings = ["system", "FPIR at most", "FPIR", "DIR", "identified", "false positives", "threshold"]
         words = "DIR: rank 1, at or above the threshold"
@@ -237,12 +233,8 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
     )
     intervals = "[95 % fiducial limits, trials independent]"
     headings = ["system", "log10 LR", "targets", "non-targets", "discrepancy"]
-    return table(
-        headings,
-        rows,
-        n_left=2,
-        caption=f"{words}; {intervals}; calibration discrepancy that the data confirm (0: none): {least}",
-    )
+    caption = f"{words}; {intervals}; calibration discrepancy that the data confirm (0: none): {least}"
+    return table(headings, rows, n_left=2, caption=caption)
 
 
 def _discrepancy(row: CalibrationDiscrepancy) -> str:

@@ -264,9 +264,8 @@ def _requested_metrics(name: str, condition: str, one: OneSystem, entries: Mappi
     at = 0
     for where, key in (("fnmr_at_fmr", "fnmr"), ("fmr_at_fnmr", "fmr")):
         for entry in entries.get(where) or ():
-            yield _row(
-                name, condition, Metric(where, where), ("rates_at", at), _place_of(entry), float(entry[key]), one
-            )
+            metric, place = Metric(where, where), _place_of(entry)
+            yield _row(name, condition, metric, ("rates_at", at), place, float(entry[key]), one)
             at += 1
     for convention, value in (entries.get("eer_conventions") or {}).items():
         metric = Metric("eer_conventions", "EER by convention")

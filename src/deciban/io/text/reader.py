@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
+from pyarrow import csv
 
 from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
@@ -23,7 +23,6 @@ from deciban.io.source import BLANKS, clean_text, end_of_lines, numbered_lines, 
 from deciban.io.text import DELIMITERS, is_number, odd_character, problem_of_score, shortened, split
 from deciban.trials import Origin
 from deciban.trials.lists import identity_of
-from deciban.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,28 +353,22 @@ def parse(data: bytes, layout: Layout) -> list[pa.ChunkedArray]:
     }
     if not data or data.isspace():
         return [pa.chunked_array([], kind) for kind in types.values()]
-    table = pyarrow.csv.read_csv(
+    table = csv.read_csv(
         pa.BufferReader(data),
-        read_options=pyarrow.csv.ReadOptions(
+        read_options=csv.ReadOptions(
             column_names=[f"{i}" for i in range(len(layout.roles))],
             block_size=_BLOCK,
             use_threads=len(data) > _BLOCK,  # a thread pool that has just started can crash the interpreter at exit
         ),
-        parse_options=pyarrow.csv.ParseOptions(
-            delimiter=layout.delimiter, quote_char='"' if layout.quotes_fields else False
-        ),
-        convert_options=pyarrow.csv.ConvertOptions(
-            column_types=types, include_columns=list(columns), null_values=[], strings_can_be_null=False
-        ),
+        parse_options=csv.ParseOptions(delimiter=layout.delimiter, quote_char='"' if layout.quotes_fields else False),
+        convert_options=csv.ConvertOptions(column_types=types, include_columns=list(columns), null_values=[]),
     )
     return [column.unify_dictionaries() for column in table.columns]
 
 
 def _may_overflow(columns: list[pa.ChunkedArray], layout: Layout, body: bytes) -> bool:
     """Return True if a score may be infinite because its digits exceed the range of a float."""
-    scores: list[FloatArray] = [
-        to_numpy(column) for role, column in zip(kept(layout), columns, strict=True) if role == "score"
-    ]
+    scores = [to_numpy(column) for role, column in zip(kept(layout), columns, strict=True) if role == "score"]
     infinite = any(np.max(score) == np.inf or np.min(score) == -np.inf for score in scores)
     return infinite and _HUGE_NUMBER.search(body) is not None
 

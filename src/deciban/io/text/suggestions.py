@@ -52,9 +52,8 @@ def stands_alone(rows: Sequence[Sequence[str]]) -> bool:
     """
     first, *others = rows
     below = [field for row in others for field in row]
-    return (
-        len(others) > 1 and {*first}.isdisjoint(below) and len({*below}) < len(below) and not any(map(is_number, first))
-    )
+    are_titles = {*first}.isdisjoint(below) and not any(map(is_number, first))
+    return are_titles and len(others) > 1 and len({*below}) < len(below)
 
 
 @dataclass(frozen=True)
@@ -136,11 +135,8 @@ class ColumnsSeen:
         items = []
         for at, values in enumerate(self._values):
             n_words, role = len({*values}), self._roles[at]
-            few = (
-                1 < n_words <= headers.MOST_WORDS
-                and n_words < len(values)
-                and (role[0] == headers.CONDITION or role == "class")
-            )
+            may_be_few = role[0] == headers.CONDITION or role == "class"
+            few = may_be_few and 1 < n_words <= headers.MOST_WORDS and n_words < len(values)
             if at not in self._scores and (role == "label" or few or (n_words > 1 and self._known(at))):
                 items.append(at)
         return sorted(items, key=lambda at: (self._roles[at] != "label", not self._known(at), -at))
@@ -214,9 +210,8 @@ class ColumnsSeen:
             name = self.rows[0][at] if self.has_header else ""
             called = repr(name) if name else f"number {at + 1}" + " without a name" * self.has_header
             distinct = list(dict.fromkeys(values))
-            held = (
-                "numbers" if looks_numeric(values) and len(distinct) > headers.MOST_WORDS else ", ".join(distinct[:3])
-            )
+            are_numbers = looks_numeric(values) and len(distinct) > headers.MOST_WORDS
+            held = "numbers" if are_numbers else ", ".join(distinct[:3])
             words.append(f"{called} ({held[:60]}{', ...' * (len(distinct) > 3 and held != 'numbers')})")
         more = len(self.rows[0]) - len(words)
         return ", ".join(words) + (f" and {more:,} more" if more else "")
@@ -244,14 +239,10 @@ class ColumnsSeen:
         unknown = self._labels if not parts else [at for at in self._labels if len({*self._values[at]}) == 2]
         for at in (known or partly or unknown)[: 1 if parts else _MOST]:
             named = self._option([*self._names(at), *parts, ("label", at)])
-            result += (
-                [named]
-                if self._known(at)
-                else [f"{named}{and_}{words}" for words in headers.words_in_options(sorted({*self._values[at]}))]
-            )
-        equal = [
-            self._option([*self._names_beside(pair), *parts], equal=pair) for pair in (() if known else self._equal[:1])
-        ]
+            words = headers.words_in_options(sorted({*self._values[at]}))
+            result += [named] if self._known(at) else [f"{named}{and_}{one}" for one in words]
+        pairs = [] if known else self._equal[:1]
+        equal = [self._option([*self._names_beside(pair), *parts], equal=pair) for pair in pairs]
         return [*result, *equal] if partly else [*equal, *result]
 
     def _names_beside(self, pair: tuple[int, int]) -> list[tuple[str, int]]:
