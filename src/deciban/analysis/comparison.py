@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from deciban.evaluation.spoofing import Measured
 
 
+_OF_INTERVAL = ("low", "high", "standard_error", "corrected", "method", "p_value")
+"""Names of the numbers of an interval in JSON."""
+
+
 @dataclass(frozen=True, slots=True)
 class MetricDifference:
     """The difference of a metric between two systems, first minus second.
@@ -80,9 +84,7 @@ class MetricDifference:
             "first": self.values[0],
             "second": self.values[1],
             "difference": one.estimate,
-            **{
-                name: getattr(one, name) for name in ("low", "high", "standard_error", "corrected", "method", "p_value")
-            },
+            **{name: getattr(one, name) for name in _OF_INTERVAL},
             "holm": self.holm,
         }
 
@@ -193,16 +195,12 @@ class Comparison(one_system.PlottedResult):
     def meaningful(self) -> Comparison:
         """The comparison without differences that need llrs, for pairs with scores that are not llrs."""
         raw = {one.name for one in self.systems if one.kind == "two-class" and not one_system.has_llrs(one)}
-        pairs = tuple(
-            replace(
-                pair,
-                metrics=tuple(one for one in pair.metrics if not metric_of(one.metric).needs_llrs),
-                curves=tuple(one for one in pair.curves if one.curve != "act_error"),
-            )
-            if raw.intersection(pair.names)
-            else pair
-            for pair in self.pairs
-        )
+
+        def without_costs(pair: Pair) -> Pair:
+            metrics = tuple(one for one in pair.metrics if not metric_of(one.metric).needs_llrs)
+            return replace(pair, metrics=metrics, curves=tuple(one for one in pair.curves if one.curve != "act_error"))
+
+        pairs = tuple(without_costs(pair) if raw.intersection(pair.names) else pair for pair in self.pairs)
         words = f"{', '.join(sorted(raw))}: not llrs, so actual costs, Cllr and calibration loss are not compared."
         return replace(self, pairs=pairs, notes=(*self.notes, words) if raw else self.notes)
 
@@ -310,17 +308,15 @@ class Comparison(one_system.PlottedResult):
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban compare --json`` prints."""
         about = self.systems[0].uncertainty
-        entries: dict[str, Any] = one_system.plain(
-            {
-                "units": {"n": about.n_units, "noun": about.noun, "source": about.source},
-                "level": self.level,
-                "permutations": None if self.flips is None else self.flips.n_replicates,
-                "seed": self._seed,
-                "pairs": self.pairs,
-                "notes": self.notes,
-            }
-        )
-        return {**self.results.to_dict(), **entries}
+        entries = {
+            "units": {"n": about.n_units, "noun": about.noun, "source": about.source},
+            "level": self.level,
+            "permutations": None if self.flips is None else self.flips.n_replicates,
+            "seed": self._seed,
+            "pairs": self.pairs,
+            "notes": self.notes,
+        }
+        return {**self.results.to_dict(), **one_system.plain(entries)}
 
     @property
     def _seed(self) -> int | None:

@@ -176,18 +176,15 @@ class FusionAnalysis(Jsonable):
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"``."""
         best, model = self.best_single, self.fusion.model
         rows = ("singles", "leave_one_out", "without_quality", "fusion")
-        return dict(
-            plain(
-                {
-                    "names": self.names,
-                    "settings": None if model is None else model.settings,
-                    **{name: getattr(self, name) for name in rows},
-                    "best_single": None if best is None else best.name,
-                    "objective_gain": self.objective_gain,
-                    "divergence": self.divergence,
-                }
-            )
-        )
+        entries = {
+            "names": self.names,
+            "settings": None if model is None else model.settings,
+            **{name: getattr(self, name) for name in rows},
+            "best_single": None if best is None else best.name,
+            "objective_gain": self.objective_gain,
+            "divergence": self.divergence,
+        }
+        return dict(plain(entries))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -117,17 +117,11 @@ class Leaderboard:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a leaderboard of the JSON object that ``deciban leaderboard --json`` prints."""
-        runs = [
-            {
-                "run": one.name,
-                "system": one.system.name,
-                "file": one.system.origin,
-                "rank": one.rank,
-                "group": one.group,
-            }
-            | {"metrics": {name: value_of(one.system, name) for name in self.columns}}
-            for one in self.runs
-        ]
+        runs = []
+        for one in self.runs:
+            own, metrics = one.system, {name: value_of(one.system, name) for name in self.columns}
+            place = {"run": one.name, "system": own.name, "file": own.origin, "rank": one.rank, "group": one.group}
+            runs.append({**place, "metrics": metrics})
         about = {"trials": self.trials, "key": self.first.key, "operating_points": self.operating_points}
         return {"metric": self.metric, "level": self.level, **about, "runs": runs}
 

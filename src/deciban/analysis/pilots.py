@@ -300,12 +300,8 @@ def _segments(segments: OfClasses, n_non: int, n_opposite: int) -> tuple[list[Fa
     n_names = segments[0].n_units
     if max(len(one.codes) for one in segments) == 1:
         used = len(np.unique(np.concatenate([one.codes[0] for one in segments])))
-        return (
-            [Factor("segment", (segments[0].codes, segments[1].codes), n_names)],
-            used,
-            False,
-            (n_opposite > 0 and n_non >= _CROSSED * used * n_opposite),
-        )
+        crossed = n_opposite > 0 and n_non >= _CROSSED * used * n_opposite
+        return [Factor("segment", (segments[0].codes, segments[1].codes), n_names)], used, False, crossed
     sides = [(_side(segments[0], k), _side(segments[1], k)) for k in (0, 1)]
     used_on = [np.unique(np.concatenate([one[0] for one in side])) for side in sides]
     if len(np.intersect1d(used_on[0], used_on[1])):
@@ -507,16 +503,13 @@ class Plan(ByValue, Jsonable):
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """The designs as text."""
-        return tuple(
-            (
-                f"{one.n_units:,}",
-                "-" if one.n_segments is None else f"{one.n_segments:.3g}",
-                *("-" if n is None else f"{n:,}" for n in (one.n_tar, one.n_non)),
-                self.written(one.standard_error),
-                self.written(one.reached),
-            )
-            for one in self.designs
-        )
+        rows = []
+        for one in self.designs:
+            segments = "-" if one.n_segments is None else f"{one.n_segments:.3g}"
+            counts = ["-" if n is None else f"{n:,}" for n in (one.n_tar, one.n_non)]
+            errors = map(self.written, (one.standard_error, one.reached))
+            rows.append((f"{one.n_units:,}", segments, *counts, *errors))
+        return tuple(rows)
 
     def __str__(self) -> str:
         """Return the plan as a text, with a table of designs."""

@@ -484,16 +484,12 @@ class Search:
         """
         steps: list[SelectionStep] = []
         while True:
-            chosen, before, untrained = (
-                [one.system for one in steps],
-                steps[-1].cost if steps else 1.0,
-                list[Untrained](),
-            )
+            chosen, untrained = [one.system for one in steps], list[Untrained]()
+            before = steps[-1].cost if steps else 1.0
             others = [k for k in range(len(self.names)) if k not in chosen]
             candidates = [
-                SelectionStep(
-                    k, self.names[k], cost, math.nan, 0.0 if cost == before else before - cost
-                )  # not inf - inf
+                # Infinite costs have no difference.
+                SelectionStep(k, self.names[k], cost, math.nan, 0.0 if cost == before else before - cost)
                 for k, cost in self._costs(others, chosen, self._held_out, untrained)
             ]
             finished = (

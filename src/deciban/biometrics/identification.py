@@ -120,14 +120,9 @@ def searched(scores: Any, probe_id: ArrayLike, gallery_id: ArrayLike) -> Gallery
     subjects, codes = np.unique(ids[1], return_inverse=True)
     place = np.minimum(np.searchsorted(subjects, ids[0]), len(subjects) - 1)
     is_mated = subjects[place] == ids[0]
-    search = GallerySearch(
-        np.zeros(len(ids[0]), np.int64),
-        np.full(len(ids[0]), -np.inf),
-        np.empty(len(ids[0])),
-        np.asarray(is_mated),
-        TrialUnits.of(ids[0], "probe_id", noun="subject"),
-        len(subjects),
-    )
+    n, units = len(ids[0]), TrialUnits.of(ids[0], "probe_id", noun="subject")
+    start = np.zeros(n, np.int64), np.full(n, -np.inf), np.empty(n)
+    search = GallerySearch(*start, np.asarray(is_mated), units, len(subjects))
     for rows, best in _by_subject(value, codes, len(subjects)):
         search.best[rows] = best.max(axis=1)
         mate = np.take_along_axis(best, place[rows, None], axis=1)

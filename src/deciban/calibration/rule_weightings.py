@@ -180,17 +180,8 @@ def rule_weighting(
     mode, outline = mass.mode(), mass.outline(_DRAWN)
     peak = float(mass.density(np.array([mode]))[0])
     points = tuple(_point_weight(mass, as_operating_point(point), peak) for point in operating_points)
-    return RuleWeighting(
-        alpha=alpha,
-        beta=beta,
-        p_target=float(p_target),
-        mode=mode,
-        half=(mass.quantile(0.25), mass.quantile(0.75)),
-        most=(mass.quantile(0.05), mass.quantile(0.95)),
-        points=points,
-        threshold=outline,
-        density=mass.density(outline),
-    )
+    half, most = ((mass.quantile(low), mass.quantile(high)) for low, high in ((0.25, 0.75), (0.05, 0.95)))
+    return RuleWeighting(alpha, beta, float(p_target), mode, half, most, points, outline, mass.density(outline))
 
 
 def _point_weight(mass: ThresholdMass, point: OperatingPoint, peak: float) -> PointWeight:

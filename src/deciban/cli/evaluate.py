@@ -203,15 +203,10 @@ def _print_tables(
 
     judge = partial(verdict, with_calibration=not tables.leads_with_rates(results))
     of_systems: list[Callable[[Any], str]] = [judge, information_in_words] if with_information else [judge]
-    tables.print_results(
-        results,
-        out,
-        all_classes=shown.all_classes,
-        options=tables.TableOptions(
-            shown.corrected, shown.everything, most_notes=None if shown.notes == "all" else _MOST_NOTES
-        ),
-        sentences=[write(one) for write in of_systems for one in results.systems],
-    )
+    most_notes = None if shown.notes == "all" else _MOST_NOTES
+    how = tables.TableOptions(shown.corrected, shown.everything, most_notes=most_notes)
+    sentences = [write(one) for write in of_systems for one in results.systems]
+    tables.print_results(results, out, all_classes=shown.all_classes, options=how, sentences=sentences)
     if any(requested.values()) or any(map(_has_requests, results.systems)):
         tables.print_requested(results, out, **requested)
     if failures is not None:

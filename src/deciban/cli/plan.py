@@ -180,10 +180,8 @@ def objective_command(
             raise click.UsageError(
                 f"{option} is for a suggestion: leave out --alpha, --beta and --p-target, or {option}."
             )
-        rules = [
-            Rule(a, b, p)
-            for a, b, p in _repeated(rule["alpha"] or (1.0,), rule["beta"] or (1.0,), rule["p_target"] or (0.5,))
-        ]
+        usual = {"alpha": 1.0, "beta": 1.0, "p_target": 0.5}
+        rules = [Rule(a, b, p) for a, b, p in _repeated(*(rule[name] or (one,) for name, one in usual.items()))]
     else:
         rules = [_suggestion(priors, points, 0.9 if share is None else share, own)]
         points = points or [OperatingPoint(prior) for prior in priors or ()]
@@ -330,15 +328,9 @@ def _of_spoofing(plan: Preset) -> list[tuple[str, str]]:
     """Return the metrics of countermeasures and of single scores, in their order."""
     from deciban.evaluation.spoofing import SPOOFING_METRICS
 
-    return [
-        (words, ", ".join(SPOOFING_METRICS[name].label for name in plan.spoofing[key]))
-        for key, words in (
-            ("countermeasure", "countermeasures"),
-            ("tandem", "with --asv"),
-            ("single_score", "single scores"),
-        )
-        if plan.spoofing.get(key)
-    ]
+    titles = {"countermeasure": "countermeasures", "tandem": "with --asv", "single_score": "single scores"}
+    labels = {key: [SPOOFING_METRICS[name].label for name in plan.spoofing.get(key, ())] for key in titles}
+    return [(titles[key], ", ".join(several)) for key, several in labels.items() if several]
 
 
 def _beside(plan: Preset) -> str:

@@ -108,12 +108,8 @@ class PlotRequest:
     def read(self) -> list[Any]:
         """Files that are read, which the plot must not overwrite."""
         others = [self.key, self.own["model"], *(self.own["dev"] or ()), self.own["dev_key"]]
-        return [
-            *self.scores,
-            *(two for pair in self.asked.two.values() for two in pair),
-            *others,
-            *self.asked.options.files,
-        ]
+        two = (one for pair in self.asked.two.values() for one in pair)
+        return [*self.scores, *two, *others, *self.asked.options.files]
 
     def found(self) -> Addable:
         """Return the plot and its data."""

@@ -367,11 +367,8 @@ def fuse_command(
     if (arguments["apply_key"] or arguments["apply_quality"]) and not apply_to:
         raise click.UsageError("--apply-key and --apply-quality are for the scores of --apply-to. Add --apply-to.")
     own = ("output", "cross_validate", "llrs", "to", "interval", "write_as", "apply_key", "quiet", "shown")
-    extra, named, inputs = (
-        _quality(arguments),
-        {name: arguments.pop(name) for name in own},
-        paths_of(asked.inputs(scores, key)),
-    )
+    extra, named = _quality(arguments), {name: arguments.pop(name) for name in own}
+    inputs = paths_of(asked.inputs(scores, key))
     request = TrainingRequest(scores=inputs, key=key, apply_to=list(apply_to), extra=extra, **named)
     train(request, asked, lambda about: _fusion(about, asked.subsets, arguments, with_quality="quality" in extra))
 

@@ -73,11 +73,8 @@ class Exported:
             constants += own
             lines += code
         argument = "scores" if is_fusion else "score"
-        words = (
-            f"the scores of {', '.join(self.inputs) or f'{self.n_inputs} systems'}, in this order"
-            if is_fusion
-            else "a score"
-        )
+        systems = ", ".join(self.inputs) or f"{self.n_inputs} systems"
+        words = f"the scores of {systems}, in this order" if is_fusion else "a score"
         body = "\n".join(f"    {line}" for line in ([] if is_fusion else ["x = score"]) + lines)
         imports = [name for name in ("from bisect import bisect_right", "import math") if name.split()[-1] in body]
         head = "\n".join(
@@ -165,11 +162,9 @@ def exported(model: Model) -> Exported:
         names = content["parameters"]["classes"] or []
         classes = tuple(map(str, names)) or tuple(map(str, range(len(steps[0]["offset"]))))
     value = training.get("counts", {})
-    counts = (
-        f"{sum(value.values()):,} labelled"
-        if classes
-        else " and ".join(f"{n:,} {_COUNTS[k]}" for k, n in value.items())
-    )
+    counts = f"{sum(value.values()):,} labelled"
+    if not classes:
+        counts = " and ".join(f"{n:,} {_COUNTS[k]}" for k, n in value.items())
     known = training.get("results", {})
     others = sorted({*str(known.get("unit", "nats")).split(",")} - {"undeclared", "nats"})
     others += ["scores with changed signs"] if known.get("negate") else []
@@ -211,13 +206,9 @@ def _linear(weights: Sequence[float], offset: float) -> list[Step]:
 
 
 def _clip(ends: Mapping[str, Json]) -> list[Step]:
-    low, high = ends.get("low"), ends.get("high")
+    usual = {"low": -_LARGEST, "high": _LARGEST}
     return [
-        {
-            "op": "clip",
-            "low": -_LARGEST if low is None else float(low),
-            "high": _LARGEST if high is None else float(high),
-        }
+        {"op": "clip"} | {side: end if ends.get(side) is None else float(ends[side]) for side, end in usual.items()}
     ]
 
 

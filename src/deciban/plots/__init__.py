@@ -25,13 +25,7 @@ KINDS: tuple[str, ...] = ("det", "bayes_error", "ape", "ece", "histogram", "pav"
 """Names of all plots that need only results, in the order of reports."""
 
 CLASS_KINDS: tuple[str, ...] = (
-    "confusion",
-    "class_losses",
-    "pairwise_loss",
-    "class_ape",
-    "c_avg_curve",
-    "subset_c_avg",
-    "simplex",
+    *("confusion", "class_losses", "pairwise_loss", "class_ape", "c_avg_curve", "subset_c_avg", "simplex"),
     "reliability",
 )
 """Names of all plots that need only multiclass results. Confusions, pairs, APE curves and the simplex show one system;

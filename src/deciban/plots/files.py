@@ -276,15 +276,9 @@ def legend_above(figure: Figure, handles: Sequence[Line2D], title: str | None, *
     n_rows = 1
     if is_long or paper() is not None:
         n_rows = math.ceil(len(handles) * _ENTRY * letters(9) / 9 / figure.get_figwidth())
-    figure.legend(
-        handles=list(handles),
-        ncols=-(-len(handles) // n_rows),
-        title=title,
-        loc="outside upper center",
-        frameon=False,
-        fontsize=letters(9),
-        title_fontsize=letters(8),
-    )
+    style: dict[str, Any] = {"loc": "outside upper center", "frameon": False, "title_fontsize": letters(8)}
+    style |= {"ncols": -(-len(handles) // n_rows), "fontsize": letters(9)}
+    figure.legend(handles=list(handles), title=title, **style)
 
 
 LABEL_WIDTH = 30

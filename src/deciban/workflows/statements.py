@@ -271,22 +271,20 @@ class Statement(Jsonable):
             expression, sentence, ends = self.scale.words(self.llr, self.propositions)
             names = {name: getattr(self.scale, name) for name in ("name", "source", "status")}
             verbal = {**names, "expression": expression, "sentence": sentence, "low": ends[0], "high": ends[1]}
-        entries: dict[str, Any] = plain(
-            {
-                "llr": self.llr,
-                "log10_lr": self.llr / math.log(10.0),
-                "lr": math.exp(self.llr) if self.llr < 700.0 else math.inf,
-                "given_llr": self.given,
-                "propositions": list(self.propositions),
-                "sentence": self.sentence,
-                "verbal": verbal,
-                "interval": None if self.interval is None else dict(zip(("low", "high"), self.interval, strict=True)),
-                "bounds": None if self.limits is None else dict(zip(("low", "high"), self.limits, strict=True)),
-                "model": self.model,
-                "case": self.case,
-            }
-        )
-        return entries
+        entries = {
+            "llr": self.llr,
+            "log10_lr": self.llr / math.log(10.0),
+            "lr": math.exp(self.llr) if self.llr < 700.0 else math.inf,
+            "given_llr": self.given,
+            "propositions": list(self.propositions),
+            "sentence": self.sentence,
+            "verbal": verbal,
+            "interval": None if self.interval is None else dict(zip(("low", "high"), self.interval, strict=True)),
+            "bounds": None if self.limits is None else dict(zip(("low", "high"), self.limits, strict=True)),
+            "model": self.model,
+            "case": self.case,
+        }
+        return dict(plain(entries))
 
 
 def _about(size: float, borders: Sequence[float] = ()) -> str:

@@ -366,13 +366,8 @@ class FirstMulticlassPass:
         total = sample_size(min(_CLASSES_DRAWN, _NUMBERS // (trials.n_systems * n)), memory, trials.n_systems * n)
         drawn = RandomSample.of(left, n, max(total // n, _LEAST), (left.systems, left.label))
         sums = Sums.of(trials.amounts), Sums.of(left.amounts), Sums.of(costs)
-        infinite, rivals, row, alike = (
-            ~finite,
-            multiclass_objective.rivals_of(left),
-            left.systems[:1],
-            _alike(left.systems),
-        )
-        return cls(*sums, len(left), infinite, rivals, reach, row, alike, drawn)
+        rivals, alike = multiclass_objective.rivals_of(left), _alike(left.systems)
+        return cls(*sums, len(left), ~finite, rivals, reach, left.systems[:1], alike, drawn)
 
     def __add__(self, other: FirstMulticlassPass) -> FirstMulticlassPass:
         """Merge with another batch."""

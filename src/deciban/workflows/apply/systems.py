@@ -203,13 +203,9 @@ def _union(lists: Sequence[Trials], rows: Sequence[IntArray]) -> Trials:
     """
     names = lists[0].conditions
     parts = [trials if len(own) == len(trials) else trials.take(own) for trials, own in zip(lists, rows, strict=True)]
-    return append_trials(
-        [
-            replace(part, conditions={name: column for name, column in part.conditions.items() if name in names})
-            for part in parts
-            if len(part)
-        ]
-    )
+    filled = [part for part in parts if len(part)]
+    kept = [{name: column for name, column in part.conditions.items() if name in names} for part in filled]
+    return append_trials([replace(part, conditions=own) for part, own in zip(filled, kept, strict=True)])
 
 
 def _of_union(inputs: Sequence[Input], rows: Sequence[IntArray], trials: Trials) -> tuple[Contents, list[Message]]:

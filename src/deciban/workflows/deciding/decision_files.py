@@ -35,18 +35,8 @@ _OF_SCORES = ("format", "log10", "lr", "negate", "probabilities", "posterior_pri
 """Options for the unit and format of scores."""
 
 _METRICS_OF_SCORES = (
-    *(
-        "eer_conventions",
-        "classifier",
-        "discrepancy",
-        "fnmr_at",
-        "fmr_at",
-        "at_thresholds",
-        "posteriors_at",
-        "axis",
-        "rule",
-    ),
-    *("p_out_of_set", "subsets", "pairs", "capacity", "groups"),
+    *("eer_conventions", "classifier", "discrepancy", "fnmr_at", "fmr_at", "at_thresholds", "posteriors_at"),
+    *("axis", "rule", "p_out_of_set", "subsets", "pairs", "capacity", "groups"),
 )
 """Options for metrics that decisions do not have."""
 
@@ -351,12 +341,8 @@ def _applications(
 def _messages(files: Sequence[DecisionFile], source: TrialSource) -> tuple[Message, ...]:
     """Return the messages about the files and the words for actions."""
     noun = kind_called(source.kind_name()).noun
-    messages = [
-        Message(
-            "read",
-            one.name,
-            f"decisions of column {one.column!r}: {', '.join(one.actions)}   {counted(len(one.action), noun)}",
-        )
-        for one in files
-    ]
+    messages = list[Message]()
+    for one in files:
+        words = f"decisions of column {one.column!r}: {', '.join(one.actions)}   {counted(len(one.action), noun)}"
+        messages.append(Message("read", one.name, words))
     return (*messages, *(one for one in source.messages if one.kind != "read"))

@@ -445,10 +445,8 @@ class Conditions:
             self.in_order.pop(part, None)  # first remove the old folder
             named, has = self.units.by_name is not None, self.units.source.has_units or self.units.source.are_units
             fields = TrialFields(units=self.units.units is not None and has and not named, names=named)
-            self.in_order[part] = (
-                system,
-                sorted_by_condition(self.units.source, self.units.engine, part.split, system, fields),
-            )
+            result = sorted_by_condition(self.units.source, self.units.engine, part.split, system, fields)
+            self.in_order[part] = system, result
         return self.in_order[part][1]
 
     def _conditions(self, part: ConditionSplit) -> list[Condition]:

@@ -91,15 +91,8 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
     differences = Scores(scores.trials, _differences(scores, target), scores.name, unit == "log10", unit == "lr")
     key = result.contents.class_key
     truth = None if key is None else _key(key, vocabulary)
-    changed = replace(
-        result.contents,
-        class_scores=None,
-        class_key=None,
-        systems=(differences,),
-        key=truth,
-        notes=(*result.contents.notes, *notes),
-        from_probabilities=prior is not None,
-    )
+    own = replace(result.contents, class_scores=None, class_key=None, systems=(differences,), key=truth)
+    changed = replace(own, notes=(*own.notes, *notes), from_probabilities=prior is not None)
     return Input(changed, result.format)
 
 

@@ -410,11 +410,8 @@ class _Evaluator:
         Non-targets of single scores always count, since attacks concern spoofs only.
         """
         source, spoofs = self.trials.source, self.trials.is_spoof
-        held = (
-            {}
-            if self.trials.batch.conditions is None
-            else dict(zip(source.conditions, self.trials.batch.conditions, strict=True))
-        )
+        conditions = self.trials.batch.conditions
+        held = {} if conditions is None else dict(zip(source.conditions, conditions, strict=True))
         for columns in self.options.split.partitions:
             lacking = [one.name for one in columns if one.name not in held]
             if lacking:
