@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -176,7 +177,8 @@ class Planner:
             error = math.sqrt(factor * self.variance(n, segments))
             return self.goal.reached(self.pilot, error, n) <= self.target
 
-        return _first(enough)
+        n = _FEWEST + bisect.bisect_left(range(_FEWEST, _MOST + 1), x=True, key=enough)
+        return n if n <= _MOST else None
 
     def design(self, segments: float | None) -> Design | None:
         """Return the smallest design with this number of segments per unit that reaches the goal."""
@@ -205,20 +207,6 @@ def _pair_share(n_units: int, n_non: float, *, is_crossed: bool) -> float:
     """Return the sum of squared shares of pairs of units: equal shares, or trials drawn from all pairs."""
     every = 1.0 / math.comb(max(n_units, 2), 2)
     return every if is_crossed else every + (1.0 - every) / n_non
-
-
-def _first(enough: Callable[[int], bool]) -> int | None:
-    """Return the first number for which a monotone condition holds."""
-    high = _FEWEST
-    while not enough(high):
-        if high >= _MOST:
-            return None
-        high = min(2 * high, _MOST)
-    low = high // 2 if high > _FEWEST else _FEWEST - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 _SEGMENTS = (1, 2, 3, 5, 10)
