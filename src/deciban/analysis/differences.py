@@ -72,10 +72,8 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
     paired = [compared.PairedUnits.of(one.uncertainty, other.uncertainty) for one, other in pairs]
     together = _AllConditions.of([one.uncertainty for one in sure]) if len(sure) > 2 else None
     for metric in kept:
-        least = _least_errors(
-            [float(p.standard_error(p.influences(metric))) for p in paired],
-            [[(estimate, 1.0) for estimate in _estimates(metric, pair)] for pair in pairs],
-        )
+        errors = [float(p.standard_error(p.influences(metric))) for p in paired]
+        least = _least_errors(errors, [[(estimate, 1.0) for estimate in _estimates(metric, pair)] for pair in pairs])
         of_pairs = list[ConditionDifference]()
         for pair, p, error in zip(pairs, paired, least, strict=True):
             interval = p.difference(metric, level, same_trials=False, least_error=error)

@@ -130,10 +130,8 @@ def _shares(sides: IntArray, label: IntArray, weight: CountArray | None) -> Floa
     """Return the share of each group in each class, one row per group."""
     n_groups, n_classes = int(sides.max()) + 1, int(label.max()) + 1
     amount = np.ones(len(label)) if weight is None else weight.astype(np.float64)
-    return shares_of(
-        summed_by_code(amount, [side * n_classes + label for side in sides], n_groups * n_classes),
-        summed_by_code(amount, [label], n_classes),
-    )
+    in_groups = summed_by_code(amount, [side * n_classes + label for side in sides], n_groups * n_classes)
+    return shares_of(in_groups, summed_by_code(amount, [label], n_classes))
 
 
 def shares_of(in_groups: tuple[IntArray, int], in_all: tuple[IntArray, int]) -> FloatArray:

@@ -138,10 +138,8 @@ class PlotRequest:
                 f"{self.plot} shows multiclass models, and {self.scores[0]} contains {model.kind!r}, a two-class "
                 "model. See fusion-weights and calibration-map."
             )
-        messages["drawn"] = {
-            "level": level,
-            "parameters": [asdict(one) for one in parameter_intervals(model, level=level)],
-        }
+        parameters = [asdict(one) for one in parameter_intervals(model, level=level)]
+        messages["drawn"] = {"level": level, "parameters": parameters}
         what: Literal["offset", "scale"] = self.own["parameter"] or "offset"
         return lambda: plots.class_parameters(model, what=what, level=level), messages, ()
 

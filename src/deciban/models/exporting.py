@@ -53,11 +53,8 @@ class Exported:
         """Return the table of steps as JSON."""
         output = "log-likelihoods in nats" if self.classes else "log-likelihood ratio in nats"
         content = {"deciban_export": FORMAT, "kind": self.kind, "about": self.about, "output": output}
-        content |= {
-            "inputs": list(self.inputs),
-            "classes": list(self.classes),
-            "steps": [dict(one) for one in self.steps],
-        }
+        steps = [dict(one) for one in self.steps]
+        content |= {"inputs": list(self.inputs), "classes": list(self.classes), "steps": steps}
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
     def to_python(self) -> str:

@@ -509,15 +509,8 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     if len(systems) == 1 and curves[0].n_trials:
         one = curves[0]
         words = f"{one.n_tar:,} + {one.n_trials - one.n_tar:,} trials"
-        style: axes.Style = {
-            "ha": "right",
-            "va": "top",
-            "fontsize": letters(8),
-            "color": axes.GREY,
-            "path_effects": [axes.HALO],
-            "zorder": 5,
-        }
-        canvas.ax.text(0.99, -0.02, words, **style)
+        style: axes.Style = {"fontsize": letters(8), "color": axes.GREY, "path_effects": [axes.HALO], "zorder": 5}
+        canvas.ax.text(0.99, -0.02, words, ha="right", va="top", **style)
     if canvas.explain("calibrated", color="black", linestyle=":"):
         canvas.ax.plot([0.0, 1.0], [0.0, 1.0], color="black", linestyle=":", linewidth=1.2, zorder=2.2)
         canvas.ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=1.6)

@@ -335,13 +335,8 @@ class TwoClass(base.Kind[Scores, Key, Aligned]):
         """Return the keys of single metrics, of metrics at each operating point, and of misleading evidence."""
         checked = checked_metrics(metrics)
         n_points, n_priors = len(checked.operating_points), len(information_priors(checked.thresholds))
-        n_places = {
-            "point": n_points,
-            "prior": n_priors,
-            "rule prior": len(checked.rule_priors),
-            "factor": len(FACTORS),
-        }
-        return tuple(keys_of(METRICS, self.name, n_places))
+        places = {"point": n_points, "prior": n_priors, "rule prior": len(checked.rule_priors), "factor": len(FACTORS)}
+        return tuple(keys_of(METRICS, self.name, places))
 
     def on_axis_of(self, scores: Sequence[Scores], metrics: MetricOptions) -> MetricOptions:
         """Return requested metrics; plots use common logarithms if scores do and nothing else is set."""
