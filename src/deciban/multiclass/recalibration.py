@@ -372,27 +372,22 @@ class CalibrationLimits:
     def _leads(self) -> FloatArray:
         return self.given.leads()
 
-    def _optimum(self, trials: CalibratedTrials, *, scale: bool, offset: bool) -> Best:
+    def _optimum(self, trials: CalibratedTrials, *, scale: bool, offset: bool, ridge: float = 0.0) -> Best:
         """Return the optimum of trials whose cost does not fall forever, unless the scale becomes negative."""
-        if not scale:
-            return self._trained(trials, scale=False, offset=True)
-        at_zero = self._at_zero(trials, offset=offset)
-        if not self._falls(trials, at_zero.offset):
-            return at_zero
-        result = self._trained(trials, scale=True, offset=offset)
-        return result if result.scale > 0.0 and result.cost < at_zero.cost else at_zero
-
-    def _trained(self, trials: CalibratedTrials, *, scale: bool, offset: bool, ridge: float = 0.0) -> Best:
         if not scale and trials.lack_rivals():
             return Best(trials.surprise(), 1.0, np.zeros(len(trials.prior)))
+        at_zero = self._at_zero(trials, offset=offset) if scale and ridge == 0.0 else None
+        if at_zero is not None and not self._falls(trials, at_zero.offset):
+            return at_zero
         try:
             train = partial(train_counted, scale=scale, offset=offset, ridge=ridge, has_optimum=ridge > 0.0)
             fit = train(trials.counted, trials.survey, only_value=True)
+            result = Best(fit.objective, float(fit.weights[0]), fit.offsets)
         except InputError:
-            if ridge > 0.0 or not scale:
+            if at_zero is None:
                 raise
-            return self._trained(trials, scale=scale, offset=offset, ridge=_RIDGE)
-        return Best(fit.objective, float(fit.weights[0]), fit.offsets)
+            result = self._optimum(trials, scale=scale, offset=offset, ridge=_RIDGE)
+        return result if at_zero is None or (result.scale > 0.0 and result.cost < at_zero.cost) else at_zero
 
     def _at_zero(self, trials: CalibratedTrials, *, offset: bool) -> Best:
         """Return the limit for small scales: only exclusions still matter."""
@@ -404,7 +399,7 @@ class CalibrationLimits:
             finite = np.abs(self._leads[np.isfinite(self._leads)])
             smallest = _NEARLY_ZERO / max(float(finite.max(initial=0.0)), _NEARLY_ZERO)
         if offset:
-            return replace(self._trained(left, scale=False, offset=True), scale=smallest)
+            return replace(self._optimum(left, scale=False, offset=True), scale=smallest)
         return Best(left.surprise(), smallest, nothing)
 
     def _falls(self, trials: CalibratedTrials, offsets: FloatArray) -> bool:

@@ -249,9 +249,9 @@ def _class_powers(size: FloatArray, mean: FloatArray | None, trials: ClassTrials
 
 def _class_blocks(trials: ClassTrials) -> Iterator[slice]:
     """Yield slices of trials that are small enough for their scores to stay in cache."""
-    n_classes = trials.systems.shape[2]
+    n_trials, _, n_classes = trials.systems.shape
     size = min(_CLASS_BLOCK, max(_CLASS_CELLS // n_classes, 64))
-    for i in range(0, len(trials), size):
+    for i in range(0, n_trials, size):
         yield slice(i, i + size)
 
 

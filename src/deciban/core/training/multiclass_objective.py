@@ -173,9 +173,22 @@ class ClassObjective(TrialObjective):
     def terms(self, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
         """Return the largest lead of a wrong class, and derivatives in scales and offsets; see `TrialObjective`."""
         level, seconds = replace(self, trials=trials), SecondDerivatives(*self._moving, self.dtype)
-        sums = [level.of_block(raw, rows, seconds if with_hessian else None) for rows in level.blocks()]
-        total = np.sum([block[1:] for block in sums], axis=0)
-        return SumsUpTo(Sums.of(total), Ends.up_to(max(float(block[0]) for block in sums)), seconds)
+        totals, leads = list[FloatArray](), list[float]()
+        with np.errstate(all="ignore"):
+            for rows in level.blocks():
+                features, z, label = level.combined(raw, rows)
+                weights = trials.weight(rows).astype(self.dtype)
+                errors = Errors.of(z, label)
+                pull = errors.posterior  # posterior of the wrong classes
+                if with_hessian:
+                    pull.ravel()[errors.own] = errors.p_true
+                    seconds.add(features, label, pull, weights)
+                pull.ravel()[errors.own] = -errors.p_error
+                pull *= weights
+                scales = [dot(pull.ravel(), system.ravel()) for system in features]
+                totals.append(np.concatenate(([float(weights @ errors.cost)], scales, pull.sum(axis=1))))
+                leads.append(float(errors.lead.max()))
+        return SumsUpTo(Sums.of(np.sum(totals, axis=0)), Ends.up_to(max(leads)), seconds)
 
     def moved(self, parameters: FloatArray, step: FloatArray, trials: ClassTrials) -> Ends:
         """Return the largest change of a log-likelihood relative to the true class; see `TrialObjective.moved`."""
@@ -237,22 +250,6 @@ class ClassObjective(TrialObjective):
         if excluded is not None:
             z[excluded] = -np.inf
         return features, z, self.trials.label[rows]
-
-    def of_block(self, raw: FloatArray, rows: slice, seconds: SecondDerivatives | None) -> FloatArray:
-        """Return the largest lead of a wrong class in a block, its value and gradient; add its second derivatives."""
-        with np.errstate(all="ignore"):
-            features, z, label = self.combined(raw, rows)
-            weights = self.trials.weight(rows).astype(self.dtype)
-            errors = Errors.of(z, label)
-            pull = errors.posterior  # posterior of the wrong classes
-            if seconds is not None:
-                pull.ravel()[errors.own] = errors.p_true
-                seconds.add(features, label, pull, weights)
-            pull.ravel()[errors.own] = -errors.p_error
-            pull *= weights
-            scales = [dot(pull.ravel(), system.ravel()) for system in features]
-            value = float(weights @ errors.cost)
-            return np.concatenate(([float(errors.lead.max()), value], scales, pull.sum(axis=1)))
 
 
 @dataclass(frozen=True, slots=True)
