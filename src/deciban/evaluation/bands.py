@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
@@ -13,10 +15,10 @@ from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import LEVEL, RatePart, RateSum, Scale, bounds_on_scale, t_quantile
 from deciban.core.resampling.linearised import LinearCosts, bits_at
-from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
+from deciban.core.resampling.unit_counts import SpreadInfluences, Table, UnitCounts, as_array, cumulated, in_blocks
 from deciban.evaluation.curves import Consistency, rate_bounds, spread_of_rates
 from deciban.evaluation.two_class.linear_metrics import LARGEST
-from deciban.evaluation.uncertainty import CurveInfluences, MetricKey, Uncertainty
+from deciban.evaluation.uncertainty import KEPT_CURVES, CurveInfluences, Deferred, MetricKey, Uncertainty
 from deciban.types import AnyArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
@@ -25,27 +27,27 @@ if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import Evaluation
-    from deciban.evaluation.two_class.linear_metrics import WithoutGroups
-    from deciban.evaluation.two_class.summary import Summary
+    from deciban.evaluation.two_class.linear_metrics import MetricInfluences, WithoutGroups
+    from deciban.evaluation.two_class.summary import BinnedTrials
 
 
 class Bands:
-    """Sums of squared influences on curves, added block by block of units.
+    """Influences of units on curves, and sums of their squares.
+
+    Many units are added as ``MOST_UNITS`` groups: sums of independent influences have the same sum of squares.
 
     Parameters
     ----------
-    summary : Summary
     curves : Curves
-        Curves of this summary.
     costs : LinearCosts
         Costs in bins that have borders at every ``STEP``-th prior and every ``LEVEL_STEP``-th level of the curves.
-    keep_every : int
-        Keep the influences on Bayes errors at every ``keep_every``-th of these priors, for comparisons; 0 keeps none.
-    without : WithoutGroups, optional
-        Decisions made without each group of units; then the influences on minimum errors are held out, too.
+    counts : pair of UnitCounts
+        Targets and non-targets in these bins.
     design : ClusterDesign
     factors : pair of (n_units,) arrays
         Small-sample factors of the influences through each class: `BinnedTrials.small_sample`.
+    without : WithoutGroups, optional
+        Decisions made without each group of units; then the influences on minimum errors are held out, too.
     """
 
     STEP: ClassVar[int] = 7
@@ -56,24 +58,20 @@ class Bands:
 
     def __init__(
         self,
-        summary: Summary,
         curves: Curves,
         costs: LinearCosts,
-        *,
-        keep_every: int = 0,
-        without: WithoutGroups | None = None,
+        counts: tuple[UnitCounts, UnitCounts],
         design: ClusterDesign,
         factors: FloatPair,
+        without: WithoutGroups | None = None,
     ) -> None:
-        self.design, self.factors = design, factors
+        self.counts, self.design, self.factors = counts, design, factors
         self.curves, self.costs, bins = curves, costs, costs.bins
-        self.keep_every = keep_every
-        self.kept: dict[str, list[FloatArray]] = {"act_error": [], "min_error": []} if keep_every else {}
         self.log_odds = curves.prior_log_odds[:: self.STEP]
         self.levels = curves.levels[:: self.LEVEL_STEP]
         self.entropy_log_odds = curves.entropy_log_odds[:: self.ENTROPY_STEP]
-        thresholds = summary.ranks.pav.thresholds
-        best = thresholds[summary.ranks.rocch.best_vertices(self.log_odds)]
+        thresholds = costs.pav.thresholds
+        best = thresholds[costs.rocch.best_vertices(self.log_odds)]
         self.at = {
             "act_error": bins.positions(-self.log_odds),
             "min_error": bins.positions(best),
@@ -97,37 +95,29 @@ class Bands:
         self.entropy = {name: one for name, one in entropy.items() if one is not None}  # infinite: off the plot
         self.places, rows = np.unique(np.concatenate(list(self.at.values())), return_inverse=True)
         self.rows = dict(zip(self.at, np.split(rows, np.cumsum([len(at) for at in self.at.values()])), strict=False))
-        self.starts = np.searchsorted(costs.block, np.arange(len(summary.ranks.pav.llr)))
-        slope = np.exp(np.clip(_slopes(summary.ranks.pav.llr)[self.hull], -300.0, 300.0))
+        self.starts = np.searchsorted(costs.block, np.arange(len(costs.pav.llr)))
+        slope = np.exp(np.clip(_slopes(costs.pav.llr)[self.hull], -300.0, 300.0))
         self.support = slope / (1.0 + slope)  # weight of false alarms where the hull touches; the rest weighs misses
         self.squares: dict[str, FloatArray] = {}
         self.sums = {name: np.zeros((3, len(self.at[name]))) for name in ("act_error", "min_error", "hull")}
         """Squares of the influences on the miss rate, squares of those on the false-alarm rate, and their products."""
+        are_many = max(design.n_units, counts[0].n_units) > self.MOST_UNITS
+        sides = [one.in_groups(self.MOST_UNITS) for one in counts] if are_many else counts
+        for part, tables in in_blocks(sides, 2 * bins.n_bins):
+            self._add_block(tables, design.stretch.tolist() if are_many else [own[part] for own in factors])
 
-    def add_units(self, tar: UnitCounts, non: UnitCounts, *, are_many: bool) -> None:
-        """Add all units, and keep their influences if requested.
-
-        Many units are added as ``MOST_UNITS`` groups: sums of independent influences have the same sum of squares.
-        """
-        if self.kept:
-            self._keep((tar, non))
-        sides = [one.in_groups(self.MOST_UNITS) for one in (tar, non)] if are_many else [tar, non]
-        for part, tables in in_blocks(sides, 2 * self.costs.bins.n_bins):
-            factors = self.design.stretch.tolist() if are_many else [own[part] for own in self.factors]
-            self._add_block((tar, non), tables, factors)
-
-    def _keep(self, counts: tuple[UnitCounts, UnitCounts]) -> None:
-        """Keep the influences of all units at some priors; only bins between their thresholds are distinguished."""
-        every, held_out = slice(None, None, self.keep_every), self.without
-        at = {name: self.at[name][every] for name in self.kept}
+    def _kept(self, every: slice) -> dict[str, FloatArray]:
+        """Return the influences of all units at some priors; only bins between their thresholds are distinguished."""
+        kept: dict[str, list[FloatArray]] = {"act_error": [], "min_error": []}
+        held_out, at = self.without, {name: self.at[name][every] for name in kept}
         at_without = np.zeros((0, 0), np.int64) if held_out is None else self.at_without[:, every]
         places = np.unique(np.concatenate([[0, self.costs.bins.n_bins], *at.values(), at_without.ravel()]))
         weights, moved = (self.weights[0][every], self.weights[1][every]), self.moved[every, None]
         means = None if held_out is None else held_out.means_below(at_without)
-        narrow = [one.between(places) for one in counts]
+        narrow = [one.between(places) for one in self.counts]
         for part, tables in in_blocks(narrow, len(places)):
             below, factors = _below(tables), [own[part] for own in self.factors]
-            for name, parts in self.kept.items():
+            for name, parts in kept.items():
                 rows = np.searchsorted(places, at[name])
                 misses, rejected = (
                     _rates(one, own, rows) * (weight[:, None] * factor)
@@ -139,12 +129,11 @@ class Bands:
                     by_others = held_out.influence_on_rates(rows, below, means, weights, factors)
                     influences = np.where(moved, by_others, influences)
                 parts.append(influences)
+        return {name: np.hstack(parts) for name, parts in kept.items()}
 
-    def _add_block(
-        self, counts: tuple[UnitCounts, UnitCounts], tables: Sequence[Table], factors: Sequence[FloatArray | float]
-    ) -> None:
+    def _add_block(self, tables: Sequence[Table], factors: Sequence[FloatArray | float]) -> None:
         """Add the units, or groups of units, of a block."""
-        below = _below(tables)
+        counts, below = self.counts, _below(tables)
         of_miss, of_rejected = (
             _rates(one, own, self.places) * factor for one, own, factor in zip(counts, below, factors, strict=True)
         )
@@ -170,15 +159,15 @@ class Bands:
         squares = np.einsum("gu,gu->g", influences, influences)
         self.squares[name] = self.squares.get(name, 0.0) + squares
 
-    def influences(self, n_seen: tuple[int, int], rows: RowsOfTrials | None = None) -> dict[str, CurveInfluences]:
-        """Return the kept influences of all units; ``n_seen`` are the numbers of units with trials of each class.
+    def influences(self, every: int, rows: RowsOfTrials | None = None) -> dict[str, CurveInfluences]:
+        """Return the influences of all units on Bayes errors at every ``every``-th of the priors, for comparisons.
 
         With ``rows``, each row of the tables represents many units.
         """
-        at, entries = slice(None, None, self.keep_every or None), {}
-        for name, parts in self.kept.items():
+        at, entries, n_seen = slice(None, None, every), {}, tuple(self.design.effective.tolist())
+        for name, own in self._kept(at).items():
             value, ceiling = getattr(self.curves, name)[:: self.STEP][at], 1.0 if name == "min_error" else math.inf
-            kept = np.hstack(parts) if rows is None else rows.spread(np.hstack(parts))
+            kept = own if rows is None else rows.spread(own)
             entries[name] = CurveInfluences(self.log_odds[at], value, kept, self._unseen(name)[:, at], n_seen, ceiling)
         return entries
 
@@ -190,7 +179,7 @@ class Bands:
             spread = np.sqrt(misses * rejected)
             between = np.divide(-both, spread, out=np.zeros_like(both), where=spread > 0.0)
             parts = [
-                (RatePart(weight, rate, squares * self._factor(self.design.n_units), size),)
+                (RatePart(weight, rate, squares * self._factor, size),)
                 for weight, rate, squares, size in zip(
                     weights[name], self._error_rates(name).T, (misses, rejected), self.design.sizes, strict=True
                 )
@@ -199,8 +188,9 @@ class Bands:
             entries[name] = places, RateSum((parts[0], parts[1]), between=np.clip(between, -1.0, 1.0))
         return entries
 
-    def _factor(self, n_units: int) -> float:
-        n = max(min(n_units, self.MOST_UNITS), 2)
+    @property
+    def _factor(self) -> float:
+        n = max(min(self.design.n_units, self.MOST_UNITS), 2)
         return n / (n - 1)
 
     def _error_rates(self, name: str) -> FloatArray:
@@ -216,9 +206,9 @@ class Bands:
         by_choice = ((at == 0) | (at == n_bins))[:, None]  # the threshold is beyond all scores of any trials
         return np.stack([np.where((rates == rate) & ~by_choice, weights, 0.0) for rate in (0.0, 1.0)])
 
-    def standard_errors(self, n_units: int) -> dict[MetricKey, FloatArray]:
+    def standard_errors(self) -> dict[MetricKey, FloatArray]:
         """Return standard errors at all places of the curves, interpolated linearly between computed places."""
-        curves, factor = self.curves, self._factor(n_units)
+        curves, factor = self.curves, self._factor
         entries = {name: np.sqrt(factor * squares) for name, squares in self.squares.items()}
         places: dict[str, tuple[AnyArray, AnyArray]] = {
             "tar_above": (curves.levels, self.levels),
@@ -236,6 +226,49 @@ class Bands:
             spread = spread_of_rates(rates, np.sqrt(factor * squares))
             wide[name] = np.interp(curves.prior_log_odds, self.log_odds, spread)
         return {**wide, "pav": entries["pav"]}
+
+
+_KEPT = 1 << 24
+"""Influences, or counts for them, that are kept by default, at most."""
+
+_FEWEST_PLACES = 9
+"""Fewest places of a curve for which influences are kept."""
+
+
+def deferred(
+    curves: Curves,
+    influences: MetricInfluences,
+    counted: BinnedTrials,
+    n_units: int,
+    keep: bool | None,  # noqa: FBT001  # as Resampling has it
+) -> dict[str, Any]:
+    """Return standard errors of curves, and influences on metrics and curves, which are computed when they are read.
+
+    Until then, the tables of trials by unit and bin are in memory, unless they are large.
+    """
+    rows, (tar, non) = counted.rows, (one.packed() for one in influences.counts)
+    own = replace(influences, counts=(tar, non))
+    bands = cache(partial(Bands, curves, counted.costs, own.counts, counted.design, own.factors, own.without))
+    entries: dict[str, Mapping[Any, Any]] = {
+        "curves": Deferred(lambda: bands().standard_errors()),
+        "error_rates": Deferred(lambda: bands().error_rates()),
+    }
+    if keep is not False and (rows is not None or counted.singles is None):  # rows of tables are not units
+        if keep or n_units * (len(own.names) if rows is None else 1) <= _KEPT:
+            of_units = Deferred(own.listed)
+            entries["influences"] = of_units if rows is None else SpreadInfluences(of_units, rows)
+        if every := _step_between_places(curves, n_units, _KEPT if keep else KEPT_CURVES):
+            entries["curve_influences"] = Deferred(lambda: bands().influences(every, rows))
+    if tar.n_stored + non.n_stored > _KEPT:
+        entries = {name: dict(one) for name, one in entries.items()}
+    return entries
+
+
+def _step_between_places(curves: Curves, n_units: int, room: int) -> int:
+    """Return the step between priors at which influences on curves are kept: larger for very many units, 0 for none."""
+    n_places = len(curves.prior_log_odds[:: Bands.STEP])
+    every = max(-(-2 * n_places * n_units // room), 1)
+    return every if n_places // every >= _FEWEST_PLACES else 0
 
 
 def _below(tables: Sequence[Table]) -> FloatPair:

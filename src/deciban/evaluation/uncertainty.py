@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias, TypeVar, get_args
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
@@ -211,10 +212,48 @@ class Bootstrap:
         return tuple(result)
 
 
+K = TypeVar("K")
 Known = TypeVar("Known")
 
 MetricKey: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 """Name of a metric, with the position of its operating point or the name of its class if there are several."""
+
+
+class Deferred(Mapping[K, Known]):
+    """A mapping that is computed when it is first read; copies and files have the computed one.
+
+    Parameters
+    ----------
+    compute : function
+        Returns the mapping.
+
+    Examples
+    --------
+    >>> curves = Deferred(lambda: {"pav": 0.5})
+    >>> dict(curves), "eer" in curves
+    ({'pav': 0.5}, False)
+    """
+
+    def __init__(self, compute: Callable[[], Mapping[K, Known]]) -> None:
+        self._compute = compute
+
+    @cached_property
+    def _entries(self) -> Mapping[K, Known]:
+        result = self._compute()
+        self._compute = lambda: result  # the trials are no longer needed
+        return result
+
+    def __getitem__(self, key: K) -> Known:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
 
 
 KEPT_CURVES = 1 << 21

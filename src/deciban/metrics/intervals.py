@@ -160,7 +160,7 @@ def interval(
     each = zip(counts, of_bins, design.stretch.tolist(), strict=True)
     of_tar, of_non = (_influences(own, one) * (own.small_sample * stretch)[:, None] for own, one, stretch in each)
     variances = ClassVariances([metric], design)
-    variances.add(slice(None), of_tar, of_non, of_tar + of_non)
+    variances.add(of_tar, of_non, of_tar + of_non)
     rates = list[ClassRate]()
     for kind, weight in enumerate(() if known.weights is None else known.weights(costs, n_units, **at)):
         mean = float(counts[kind].mean(of_bins[kind]))

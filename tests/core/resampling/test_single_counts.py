@@ -48,12 +48,11 @@ def test_intervals_and_influences_are_those_of_listed_units(weights):
 def test_bands_of_many_trials_are_exact(monkeypatch):
     """Of more units than bands have groups: by bins, the squares are those of all trials, not of groups."""
     every = made(None, are_listed=True)
+    errors, curves = dict(every.error_rates), dict(every.curves)  # computed now
     monkeypatch.setattr(Bands, "MOST_UNITS", 100)
     found = made(None, are_listed=False)
     factor = np.sqrt(100 / 99 * (N_TAR + N_NON - 1) / (N_TAR + N_NON))
-    for ours, other in zip(
-        found.error_rates["act_error"][1].parts, every.error_rates["act_error"][1].parts, strict=True
-    ):
+    for ours, other in zip(found.error_rates["act_error"][1].parts, errors["act_error"][1].parts, strict=True):
         np.testing.assert_allclose(ours[0].variance, factor**2 * other[0].variance, rtol=1e-8, atol=1e-20)
     for name in ("p_miss", "pav", "act_cross_entropy"):
-        np.testing.assert_allclose(found.curves[name], factor * every.curves[name], rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(found.curves[name], factor * curves[name], rtol=1e-8, atol=1e-12)

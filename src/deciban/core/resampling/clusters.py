@@ -394,7 +394,7 @@ class ClassRate:
 
 
 class ClassVariances(Generic[Name]):
-    """Sums of squared influences, block by block of clusters; influences of some metrics are stored.
+    """Sums of squared influences, block by block of clusters.
 
     Parameters
     ----------
@@ -402,31 +402,18 @@ class ClassVariances(Generic[Name]):
         Names of the metrics.
     design : ClusterDesign
         Design of targets and non-targets.
-    n_kept : int, optional
-        Number of clusters whose influences are stored; default: none.
-    between : sequence of int
-        Metrics of which the mean of both kinds of influences is stored, for differences: minima over maps. Their
-        squared influences by decisions without the cluster are too large for uncorrected minima, and with fixed
-        decisions too small, as squares of held-out and of plain residuals are (HC3, HC0; between them: HC2).
     """
 
-    def __init__(
-        self, names: Sequence[Name], design: ClusterDesign, n_kept: int | None = None, between: Sequence[int] = ()
-    ) -> None:
-        self.names, self.design, self.n_units, self.between = list(names), design, design.n_units, list(between)
+    def __init__(self, names: Sequence[Name], design: ClusterDesign) -> None:
+        self.design, self.n_units = design, design.n_units
         self.place: dict[Hashable, int] = {name: k for k, name in enumerate(names)}
         self.tar, self.non, self.cross, self.total, self.fourth = np.zeros((5, len(names)))
-        self.kept = None if n_kept is None else np.empty((len(names), n_kept))
 
-    def add(
-        self, part: slice, tar: FloatArray, non: FloatArray, influences: FloatArray, n_alike: FloatArray | None = None
-    ) -> None:
+    def add(self, tar: FloatArray, non: FloatArray, influences: FloatArray, n_alike: FloatArray | None = None) -> None:
         """Add a block of clusters.
 
         Parameters
         ----------
-        part : slice
-            Clusters of the block.
         tar, non : (n, n_metrics) arrays
             Influences through targets and through non-targets, with fixed thresholds and maps, and stretched.
         influences : (n, n_metrics) array
@@ -440,14 +427,6 @@ class ClassVariances(Generic[Name]):
         squares = influences * influences
         self.total += squares.sum(axis=0)
         self.fourth += np.einsum("uf,uf->f", squares, squares if n_alike is None else squares / n_alike[:, None])
-        if self.kept is not None:
-            self.kept[:, part] = influences.T
-            self.kept[self.between, part] = (influences + tar + non)[:, self.between].T / 2.0
-
-    @property
-    def influences(self) -> dict[Name, FloatArray]:
-        """Stored influences."""
-        return {} if self.kept is None else dict(zip(self.names, self.kept, strict=True))
 
     def standard_error(self, name: Name) -> float:
         """Return the standard error of a metric."""

@@ -49,7 +49,7 @@ MOST_DEALT = 1 << 16
 
 
 _FILLED = 0.1
-"""Share of non-zero entries above which rows are processed as arrays."""
+"""Share of non-zero entries below which a large table is a sparse matrix."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,8 +145,19 @@ class UnitCounts:
 
     @property
     def is_sparse(self) -> bool:
-        """True if the table is a sparse matrix with few non-zero entries."""
-        return hasattr(self.counts, "nnz") and bool(self.counts.nnz < _FILLED * math.prod(self.counts.shape))
+        """True if the table is a sparse matrix."""
+        return hasattr(self.counts, "nnz")
+
+    def packed(self) -> UnitCounts:
+        """Return the same counts; arrays of whole numbers are as short as possible."""
+        if self.is_sparse or self.counts.dtype.kind == "f":
+            return self
+        return replace(self, counts=self.counts.astype(np.min_scalar_type(self.counts.max(initial=0))))
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored entries of the table."""
+        return int(self.counts.nnz if hasattr(self.counts, "nnz") else self.counts.size)
 
     def block(self, part: slice) -> FloatArray:
         """Return the counts of some units as a float array."""
@@ -176,7 +187,7 @@ class UnitCounts:
         from scipy.sparse import csr_matrix  # rarely needed
 
         n = len(group)
-        members = csr_matrix((np.ones(n, self.counts.dtype), (group, np.arange(n))), shape=(n_groups, n))
+        members = csr_matrix((np.ones(n, self.in_bins.dtype), (group, np.arange(n))), shape=(n_groups, n))
         return members @ self.counts
 
     def between(self, places: IntArray) -> UnitCounts:
@@ -184,14 +195,15 @@ class UnitCounts:
         in_bins: CountArray = np.add.reduceat(self.in_bins, places[:-1])
         old: Any = self.counts
         if not hasattr(old, "nnz"):
-            return replace(self, counts=np.add.reduceat(old.T, places[:-1], axis=0).T, in_bins=in_bins)
+            counts = np.add.reduceat(old.T, places[:-1], axis=0, dtype=in_bins.dtype).T
+            return replace(self, counts=counts, in_bins=in_bins)
         from scipy.sparse import csr_matrix  # rarely needed
 
         of_bin = np.searchsorted(places, np.arange(len(self.in_bins)), side="right") - 1
         columns = of_bin.astype(old.indices.dtype)[old.indices]
-        counts = csr_matrix((old.data.copy(), columns, old.indptr.copy()), shape=(old.shape[0], len(places) - 1))
-        counts.sum_duplicates()  # several times faster than a product
-        return replace(self, counts=counts, in_bins=in_bins)
+        fewer = csr_matrix((old.data.copy(), columns, old.indptr.copy()), shape=(old.shape[0], len(places) - 1))
+        fewer.sum_duplicates()  # several times faster than a product
+        return replace(self, counts=fewer, in_bins=in_bins)
 
     def by_group(self) -> CountArray:
         """Return trials of the units of each group in every bin, (n_groups, n_bins); two units count for both."""
@@ -234,7 +246,11 @@ def _table(unit: IntArray, bin_of: IntArray, weights: CountArray | None, shape: 
         from scipy.sparse import coo_matrix  # rarely needed
 
         own: Any = np.ones(len(bin_of), np.int32 if len(bin_of) < _FEW else np.int64) if weights is None else weights
-        return coo_matrix((own, (unit, bin_of)), shape=shape).tocsr()
+        by_bin = coo_matrix((own, (bin_of, unit)), shape=(n_bins, n_units))
+        by_bin.has_canonical_format = True  # trials of a unit in a bin meet below, without a sort
+        table: Any = by_bin.tocsr().tocsc().T
+        table.sum_duplicates()
+        return table
     place = bin_of * np.int64(n_units)
     place += unit
     counts: CountArray = np.bincount(place, weights, size)
@@ -263,6 +279,27 @@ def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, 
         part = slice(first, first + step)
         values = zip(sides, are_sparse, strict=True)
         yield part, [one.counts[part].astype(np.float64) if sparse else one.block(part) for one, sparse in values]
+
+
+def product_by_group(table: Table, group: IntArray, costs: FloatArray) -> FloatArray:
+    """Return products of the rows of a table with the costs of their groups, (n, n_metrics).
+
+    Parameters
+    ----------
+    table : (n, n_bins) array or sparse matrix
+    group : (n,) int array
+    costs : (n_groups, n_bins, n_metrics) array
+    """
+    n_groups, n_bins, n_metrics = costs.shape
+    if hasattr(table, "nnz"):  # one product with the costs of all groups below each other
+        columns = table.indices + (group * n_bins).astype(table.indices.dtype).repeat(np.diff(table.indptr))
+        wide = type(table)((table.data, columns, table.indptr), shape=(len(group), n_groups * n_bins))
+        return np.asarray(wide @ costs.reshape(-1, n_metrics))
+    values = np.empty((len(group), n_metrics))
+    for number in np.unique(group):
+        rows = np.flatnonzero(group == number)
+        values[rows] = table[rows] @ costs[number]
+    return values
 
 
 def as_array(table: Table) -> CountArray:

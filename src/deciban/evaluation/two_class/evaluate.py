@@ -23,10 +23,10 @@ from deciban.core.ranks.operating import (
 from deciban.core.resampling.clusters import ClassVariances
 from deciban.core.resampling.intervals import LEVEL, Estimate
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bins_of
-from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences, in_blocks
+from deciban.core.resampling.unit_counts import SingleCounts
 from deciban.errors import InputError, Note, listed, not_none, option
 from deciban.evaluation import uncertainty
-from deciban.evaluation.bands import Bands
+from deciban.evaluation.bands import Bands, deferred
 from deciban.evaluation.curves import (
     Curves,
     at_priors,
@@ -38,7 +38,12 @@ from deciban.evaluation.curves import (
 )
 from deciban.evaluation.metrics import NOTHING, information_of, requested_of
 from deciban.evaluation.results import Evaluation, PointResult
-from deciban.evaluation.two_class.linear_metrics import LinearMetric, MetricsOfEvaluation, WithoutGroups
+from deciban.evaluation.two_class.linear_metrics import (
+    LinearMetric,
+    MetricInfluences,
+    MetricsOfEvaluation,
+    WithoutGroups,
+)
 from deciban.evaluation.two_class.summary import (
     DEFAULT_POINTS,
     BinnedTrials,
@@ -392,13 +397,6 @@ def _at_points(summary: Summary, rocch: Rocch) -> tuple[PointResult, ...]:
     return tuple(PointResult(*row) for row in zip(*columns, strict=True))
 
 
-_KEPT = 1 << 24
-"""Influences that are kept by default, at most."""
-
-_FEWEST_PLACES = 9
-"""Fewest places of a curve for which influences are kept."""
-
-
 def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampling) -> uncertainty.Uncertainty | None:
     """Return the uncertainty of the metrics of an evaluation; None if units are unknown, or no class has two.
 
@@ -415,7 +413,6 @@ def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampl
     about = summary.units.about
     counted = summary.units.counted(summary.ranks, _wanted(summary, evaluation))
     costs, tar, non, design = counted.costs, counted.tar, counted.non, counted.design
-    factors, rows = counted.small_sample, counted.rows
     if max(design.seen) < 2:
         return None
     n_units, (n_tar, n_non) = design.n_units, design.effective.tolist()
@@ -424,21 +421,12 @@ def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampl
     minima = _moving_minima(metrics, stacked, costs)
     is_wanted = minima and resampling.optimism is not False
     without = WithoutGroups.of([metrics[k] for k in minima], tar, non, costs) if is_wanted else None
-    keep, is_kept = _are_kept(counted, about.n_units, len(metrics), resampling.keep)
-    of_maps = [k for k in minima if not metrics[k].sums]
-    sums = ClassVariances([one.name for one in metrics], design, tar.n_units if is_kept else None, of_maps)
-    n_alike = tar.n_alike if isinstance(tar, SingleCounts) else None
-    every = _kept_places(evaluation, about.n_units, keep)
-    bands = Bands(summary, evaluation.curves, costs, keep_every=every, without=without, design=design, factors=factors)
-    for part, (of_tar, of_non) in in_blocks((tar, non), stacked.shape[2]):
-        through_tar, through_non = tar.influence(stacked[0], of_tar), non.influence(stacked[1], of_non)
-        through_tar *= factors[0][part, None]
-        through_non *= factors[1][part, None]
-        influences = through_tar + through_non
-        if without is not None:
-            influences[:, minima] = without.influence(part, of_tar, of_non, factors)
-        sums.add(part, through_tar, through_non, influences, None if n_alike is None else n_alike[part])
-    bands.add_units(tar, non, are_many=about.n_units > Bands.MOST_UNITS)
+    names, of_maps = [one.name for one in metrics], [k for k in minima if not metrics[k].sums]
+    influences = MetricInfluences(names, stacked, (tar, non), counted.small_sample, without, minima, of_maps)
+    sums = ClassVariances(names, design)
+    for part, through_tar, through_non, through_both in influences.blocks():
+        n_alike = tar.n_alike[part] if isinstance(tar, SingleCounts) else None
+        sums.add(through_tar, through_non, through_both, n_alike)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
     estimates, limited = _estimates(metrics, sums, shifts, has_errors=not uncertainty.is_separated(evaluation.auc))
     at_eer, factors_of_lr = (evaluation.eer_p_miss, evaluation.eer_p_fa), [one.factor for one in evaluation.misleading]
@@ -450,24 +438,13 @@ def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampl
         source=about.source,
         keys=about.keys,
         estimates=uncertainty.within_weaker(estimates, factors_of_lr),
-        influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
         design=design,
         too_few=design.too_few(),
-        curves=bands.standard_errors(n_units),
         level=resampling.level,
-        curve_influences=bands.influences((n_tar, n_non), rows),
-        error_rates=bands.error_rates(),
         remarks=uncertainty.notes_on_intervals(evaluation.auc, evaluation.eer, at_eer, design, about.noun, limited),
+        **deferred(evaluation.curves, influences, counted, about.n_units, resampling.keep),
     )
     return with_bootstrap(known, summary.units, metrics, counted, resampling)
-
-
-def _are_kept(counted: BinnedTrials, n_units: int, n_metrics: int, keep: bool | None) -> tuple[bool | None, bool]:  # noqa: FBT001
-    """Return whether influences of units are requested, and whether they are kept; rows of tables are not units."""
-    if counted.singles is not None and counted.rows is None:
-        return False, False
-    n_kept = n_units * (n_metrics if counted.rows is None else 1)
-    return keep, n_kept <= _KEPT if keep is None else keep
 
 
 def _estimates(
@@ -488,13 +465,6 @@ def _estimates(
         if estimate.is_known and (rate is None or rate.is_enough):
             result[one.name] = estimate
     return result, limited
-
-
-def _kept_places(evaluation: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it
-    """Return the step between priors at which influences on curves are kept: larger for very many units, 0 for none."""
-    n_places, room = len(evaluation.curves.prior_log_odds[:: Bands.STEP]), _KEPT if keep else uncertainty.KEPT_CURVES
-    every = max(-(-2 * n_places * n_units // room), 1)
-    return every if keep is not False and n_places // every >= _FEWEST_PLACES else 0
 
 
 def _moving_minima(metrics: Sequence[LinearMetric], costs: FloatArray, of: LinearCosts) -> list[int]:
