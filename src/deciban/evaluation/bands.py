@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from copy import copy
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
@@ -246,8 +246,8 @@ def deferred(
 
     Until then, the tables of trials by unit and bin are in memory, unless they are large.
     """
-    rows, (tar, non) = counted.rows, (one.packed() for one in influences.counts)
-    own = replace(influences, counts=(tar, non))
+    own, rows, (tar, non) = copy(influences), counted.rows, (one.packed() for one in influences.counts)
+    own.counts = tar, non
     bands = cache(partial(Bands, curves, counted.costs, own.counts, counted.design, own.factors, own.without))
     entries: dict[str, Mapping[Any, Any]] = {
         "curves": Deferred(lambda: bands().standard_errors()),
@@ -259,7 +259,7 @@ def deferred(
             entries["influences"] = of_units if rows is None else SpreadInfluences(of_units, rows)
         if every := _step_between_places(curves, n_units, _KEPT if keep else KEPT_CURVES):
             entries["curve_influences"] = Deferred(lambda: bands().influences(every, rows))
-    if tar.n_stored + non.n_stored > _KEPT:
+    if tar.counts.size + non.counts.size > _KEPT:
         entries = {name: dict(one) for name, one in entries.items()}
     return entries
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -219,7 +220,7 @@ MetricKey: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 """Name of a metric, with the position of its operating point or the name of its class if there are several."""
 
 
-class Deferred(Mapping[K, Known]):
+class Deferred(UserDict[K, Known]):
     """A mapping that is computed when it is first read; copies and files have the computed one.
 
     Parameters
@@ -238,22 +239,14 @@ class Deferred(Mapping[K, Known]):
         self._compute = compute
 
     @cached_property
-    def _entries(self) -> Mapping[K, Known]:
-        result = self._compute()
+    def data(self) -> dict[K, Known]:  # type: ignore[override]  # the base class reads it only
+        """The mapping."""
+        result = dict(self._compute())
         self._compute = lambda: result  # the trials are no longer needed
         return result
 
-    def __getitem__(self, key: K) -> Known:
-        return self._entries[key]
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
+        return dict, (self.data,)
 
 
 KEPT_CURVES = 1 << 21

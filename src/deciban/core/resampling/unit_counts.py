@@ -32,7 +32,7 @@ _DENSE, _SMALL = 1 << 22, 1 << 20
 """Number of entries up to which a table is an array, and up to which it is one although most entries are 0."""
 
 
-_BLOCK = 1 << 19
+_BLOCK = 1 << 16
 """Entries of a table that are processed at once."""
 
 
@@ -69,6 +69,8 @@ class UnitCounts:
         Groups that are left out together; see `groups_of_units`.
     inside : (n_groups, n_bins) array
         Trials with two different units of one group, which count twice in the sum over its units.
+    by_group : (n_groups, n_bins) array
+        Trials of the units of each group; two units count for both.
     """
 
     counts: Table
@@ -76,6 +78,7 @@ class UnitCounts:
     in_bins: CountArray
     group: IntArray
     inside: CountArray
+    by_group: CountArray
 
     @classmethod
     def of(
@@ -92,30 +95,37 @@ class UnitCounts:
         group : (n_units,) int array
         weights : (n,) array, optional
         """
-        kind: DTypeLike = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
-        bin_of, n_groups, first = bins.of(scores), int(group.max(initial=0)) + 1, units.codes[0]
-        shape, inside = (units.n_units, bins.n_bins), np.zeros((n_groups, bins.n_bins), kind)
-        counts = _table(first, bin_of, weights, shape)
-        dealt = group.astype(np.min_scalar_type(n_groups))
+        bin_of, first, shape = bins.of(scores), units.codes[0], (units.n_units, bins.n_bins)
+        few, dealt = (
+            (int(group.max(initial=0)) + 1, bins.n_bins),
+            group.astype(np.min_scalar_type(int(group.max(initial=0)))),
+        )
+        groups = [dealt.take(side) for side in units.codes]
+        by_group = as_array(_table(groups[0], bin_of, weights, few))
+        in_bins, inside = by_group.sum(axis=0), np.zeros_like(by_group)
 
         def counted(codes: IntArray, some: IntArray, shape: tuple[int, int]) -> Table:
-            return _table(codes, bin_of[some], None if weights is None else weights[some], shape)
+            return _table(codes[some], bin_of[some], None if weights is None else weights[some], shape)
 
-        for side in units.codes[1:]:
-            together = np.flatnonzero(dealt.take(side) == dealt.take(first))
-            is_same = side[together] == first[together]
-            twice, within = together[is_same], together[~is_same]
-            counts = counts + _table(side, bin_of, weights, shape)
+        if len(groups) == 1:
+            return cls(_table(first, bin_of, weights, shape), units.keys, in_bins, group, inside, by_group)
+        other, together = units.codes[1], np.flatnonzero(groups[0] == groups[1])
+        is_same = other[together] == first[together]
+        twice, within = together[is_same], together[~is_same]
+        inside = as_array(counted(groups[0], within, few))
+        by_group = by_group + as_array(_table(groups[1], bin_of, weights, few) - counted(groups[0], twice, few))
+        if weights is None and _is_sparse(shape, len(scores)) and len(scores) < _FEW:
+            counts = _table_of_pairs(first, other, bin_of, shape)
+        else:
+            counts = _table(first, bin_of, weights, shape) + _table(other, bin_of, weights, shape)
             if len(twice):  # a unit on both sides counts once
-                counts = counts - counted(first[twice], twice, shape)
-            inside += as_array(counted(group[first[within]], within, inside.shape))
-        in_bins: CountArray = np.bincount(bin_of, weights, bins.n_bins).astype(kind, copy=False)
-        return cls(counts, units.keys, in_bins, group, inside)
+                counts = counts - counted(first, twice, shape)
+        return cls(counts, units.keys, in_bins, group, inside, by_group)
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same bins."""
         kind = np.result_type(self.in_bins, other.in_bins)
-        names = {one.name for one in fields(self)} & {"in_bins", "inside", "by_stratum", "spread"}
+        names = {one.name for one in fields(self)} & {"in_bins", "inside", "by_group", "by_stratum", "spread"}
         entries: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
         return replace(self, counts=self.counts.astype(kind) + other.counts.astype(kind), **entries)
 
@@ -154,11 +164,6 @@ class UnitCounts:
             return self
         return replace(self, counts=self.counts.astype(np.min_scalar_type(self.counts.max(initial=0))))
 
-    @property
-    def n_stored(self) -> int:
-        """Number of stored entries of the table."""
-        return int(self.counts.nnz if hasattr(self.counts, "nnz") else self.counts.size)
-
     def block(self, part: slice) -> FloatArray:
         """Return the counts of some units as a float array."""
         values: FloatArray = as_array(self.counts[part]).astype(np.float64)
@@ -169,8 +174,28 @@ class UnitCounts:
 
         The weight of a unit multiplies its trials, and the mean is over all trials: ``sum (x - mean) / total``.
         """
-        values: FloatArray = np.asarray(table @ (costs - self.mean(costs)))
-        values /= self.total
+        return np.asarray(table @ ((costs - self.mean(costs)) / self.total))
+
+    def products(self, part: slice, costs: FloatArray, group: IntArray, factors: FloatArray) -> FloatArray:
+        """Return products of the rows of a block with the costs of their groups, times factors, (n, n_metrics).
+
+        Parameters
+        ----------
+        part : slice
+        costs : (n_groups, n_bins, n_metrics) array
+        group : (n_units,) int array
+        factors : (n_units,) array
+        """
+        n_groups, n_bins, n_metrics = costs.shape
+        own, scale = group[part], factors[part]
+        if self.is_sparse:  # one product with the costs of all groups below each other
+            table = _rows(self.counts, part, own * n_bins, n_groups * n_bins)
+            table.data *= scale.repeat(np.diff(table.indptr))
+            return np.asarray(table @ costs.reshape(-1, n_metrics))
+        table, values = self.block(part), np.empty((len(own), n_metrics))
+        for number in np.unique(own):
+            rows = np.flatnonzero(own == number)
+            values[rows] = table[rows] @ costs[number] * scale[rows, None]
         return values
 
     def in_groups(self, n_groups: int) -> UnitCounts:
@@ -205,16 +230,10 @@ class UnitCounts:
         fewer.sum_duplicates()  # several times faster than a product
         return replace(self, counts=fewer, in_bins=in_bins)
 
-    def by_group(self) -> CountArray:
-        """Return trials of the units of each group in every bin, (n_groups, n_bins); two units count for both."""
-        groups = range(len(self.inside))
-        if hasattr(self.counts, "nnz"):
-            return as_array(self._summed(self.group, len(groups)))
-        return np.stack([self.counts[self.group == number].sum(axis=0) for number in groups])
-
-    def without_groups(self, by_group: CountArray) -> CountArray:
-        """Return trials in every bin without units of each group, (n_groups, n_bins); see `by_group`."""
-        left: CountArray = self.in_bins - by_group + self.inside
+    @property
+    def without_groups(self) -> CountArray:
+        """Trials in every bin without units of each group, (n_groups, n_bins)."""
+        left: CountArray = self.in_bins - self.by_group + self.inside
         return left if left.dtype == np.int64 else np.where(left > 1e-9 * self.in_bins, left, 0.0)
 
 
@@ -238,11 +257,37 @@ class CountedByUnit:
         return CountedByUnit(self.tar + other.tar, self.non + other.non, self.n_trials + other.n_trials)
 
 
+def _is_sparse(shape: tuple[int, int], n_trials: int) -> bool:
+    """Return True if a table of so many trials is a sparse matrix."""
+    size = math.prod(shape)
+    return size > _DENSE or (size > _SMALL and n_trials < _FILLED * size)
+
+
+def _table_of_pairs(first: IntArray, other: IntArray, bin_of: IntArray, shape: tuple[int, int]) -> Table:
+    """Return trials with two units by unit and bin, as `_table` does for one; a unit on both sides counts once."""
+    from scipy.sparse import coo_matrix, csr_matrix  # rarely needed
+
+    n_bins = shape[1]
+    pairs: Any = np.stack((first, other), axis=1).astype(np.int32, copy=False).view(np.int64)[:, 0]
+    by_bin: Any = coo_matrix((pairs, (bin_of, bin_of)), shape=(n_bins, n_bins))
+    by_bin.has_canonical_format = True  # only to bring the pairs into the order of bins
+    by_bin = by_bin.tocsr()
+    pairs = by_bin.data.view(np.int32)
+    starts, once = 2 * by_bin.indptr, np.ones(len(pairs), np.int8)
+    once[1::2] = pairs[1::2] != pairs[::2]
+    del by_bin  # memory that is free again need not be fetched from the system
+    by_unit: Any = csr_matrix((once, pairs, starts), shape=(n_bins, shape[0])).tocsc()
+    del once, pairs
+    table = csr_matrix((by_unit.data.astype(np.int32), by_unit.indices, by_unit.indptr), shape=shape)
+    table.sum_duplicates()
+    return table
+
+
 def _table(unit: IntArray, bin_of: IntArray, weights: CountArray | None, shape: tuple[int, int]) -> Table:
     """Return trials, or their weight, by unit and bin; a sparse matrix if there are many of both."""
     n_units, n_bins = shape
     size = n_units * n_bins
-    if size > _DENSE or (size > _SMALL and len(bin_of) < _FILLED * size):
+    if _is_sparse(shape, len(bin_of)):
         from scipy.sparse import coo_matrix  # rarely needed
 
         own: Any = np.ones(len(bin_of), np.int32 if len(bin_of) < _FEW else np.int64) if weights is None else weights
@@ -273,33 +318,28 @@ def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, 
         Units of the block.
     list of (n, n_bins) arrays or sparse matrices
     """
-    are_sparse = [one.is_sparse for one in sides]
-    step = max(1, _BLOCK // (width + (0 if all(are_sparse) else sides[0].counts.shape[1])))
+    for part in parts_of(sides, width):
+        yield part, [_rows(one.counts, part) if one.is_sparse else one.block(part) for one in sides]
+
+
+def parts_of(sides: Sequence[UnitCounts], width: int) -> Iterator[slice]:
+    """Yield the units of each block; see `in_blocks`."""
+    step = max(1, _BLOCK // (width + (0 if all(one.is_sparse for one in sides) else sides[0].counts.shape[1])))
     for first in range(0, sides[0].n_units, step):
-        part = slice(first, first + step)
-        values = zip(sides, are_sparse, strict=True)
-        yield part, [one.counts[part].astype(np.float64) if sparse else one.block(part) for one, sparse in values]
+        yield slice(first, first + step)
 
 
-def product_by_group(table: Table, group: IntArray, costs: FloatArray) -> FloatArray:
-    """Return products of the rows of a table with the costs of their groups, (n, n_metrics).
+def _rows(table: Table, part: slice, shift: IntArray | None = None, n_columns: int = 0) -> Table:
+    """Return rows of a sparse matrix as floats; ``shift`` is added to the columns of each row."""
+    from scipy.sparse import csr_matrix  # rarely needed
 
-    Parameters
-    ----------
-    table : (n, n_bins) array or sparse matrix
-    group : (n,) int array
-    costs : (n_groups, n_bins, n_metrics) array
-    """
-    n_groups, n_bins, n_metrics = costs.shape
-    if hasattr(table, "nnz"):  # one product with the costs of all groups below each other
-        columns = table.indices + (group * n_bins).astype(table.indices.dtype).repeat(np.diff(table.indptr))
-        wide = type(table)((table.data, columns, table.indptr), shape=(len(group), n_groups * n_bins))
-        return np.asarray(wide @ costs.reshape(-1, n_metrics))
-    values = np.empty((len(group), n_metrics))
-    for number in np.unique(group):
-        rows = np.flatnonzero(group == number)
-        values[rows] = table[rows] @ costs[number]
-    return values
+    starts = table.indptr[part.start : part.stop + 1]
+    some = slice(starts[0], starts[-1])
+    columns = table.indices[some]
+    if shift is not None:
+        columns = columns + shift.astype(columns.dtype).repeat(np.diff(starts))
+    values = table.data[some].astype(np.float64), columns, starts - starts[0]
+    return csr_matrix(values, shape=(len(starts) - 1, n_columns or table.shape[1]))
 
 
 def as_array(table: Table) -> CountArray:
@@ -327,7 +367,7 @@ def cumulated(table: FloatArray) -> FloatArray:
 
 def sums_of_rows(table: Table) -> FloatArray:
     """Return the sum of the trials of each unit of a table."""
-    return np.asarray(table.sum(axis=1), np.float64).ravel()
+    return np.asarray(table @ np.ones(table.shape[1], table.dtype), np.float64)
 
 
 def groups_of_units(keys: Keys, n_groups: int) -> IntArray:
@@ -386,26 +426,19 @@ class SingleCounts(UnitCounts):
 
     Attributes
     ----------
-    own : (n_groups, n_bins) array
-        Trials of each group that is left out.
     by_bin : (2 n_bins, n_bins) array
         Rows that represent all trials of a class in a bin; rows of targets come first.
     n_alike : (n_rows,) array
         Number of trials of equal weight, of either class, that each row of the table represents.
     """
 
-    own: CountArray = field(default_factory=lambda: np.zeros((0, 0)))
     by_bin: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     n_alike: FloatArray = field(default_factory=lambda: np.zeros(0))
-
-    def by_group(self) -> CountArray:
-        """Return trials of each group in every bin; see `UnitCounts.by_group`."""
-        return self.own
 
     def in_groups(self, n_groups: int) -> UnitCounts:  # noqa: ARG002  # there are fewer bins than groups of trials
         """Return counts by class and bin, with the same squares as all trials; see `UnitCounts.in_groups`."""
         none = np.zeros(len(self.by_bin), np.int64)
-        return UnitCounts(self.by_bin, none.astype(np.uint64), self.in_bins, none, self.inside)
+        return UnitCounts(self.by_bin, none.astype(np.uint64), self.in_bins, none, self.inside, self.by_group)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -339,7 +339,7 @@ def keys_of(names: Iterable[object] | AnyArray) -> Keys:
     if array.dtype.kind in "biu":
         return mixed_bits(array)
     words = [str(one) for one in array.tolist()]
-    spelt = [at for at, word in enumerate(words) if _is_number(word)]
+    spelt = [at for at, word in enumerate(words) if word[:1] in "-0123456789" and _is_number(word)]
     digests = b"".join(hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words)
     keys = np.frombuffer(digests, "<u8").astype(np.uint64)
     keys[spelt] = mixed_bits(np.array([int(words[at]) for at in spelt], np.int64))

@@ -421,9 +421,8 @@ def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampl
     minima = _moving_minima(metrics, stacked, costs)
     is_wanted = minima and resampling.optimism is not False
     without = WithoutGroups.of([metrics[k] for k in minima], tar, non, costs) if is_wanted else None
-    names, of_maps = [one.name for one in metrics], [k for k in minima if not metrics[k].sums]
-    influences = MetricInfluences(names, stacked, (tar, non), counted.small_sample, without, minima, of_maps)
-    sums = ClassVariances(names, design)
+    influences = MetricInfluences(metrics, stacked, counted, minima, without)
+    sums = ClassVariances(influences.names, design)
     for part, through_tar, through_non, through_both in influences.blocks():
         n_alike = tar.n_alike[part] if isinstance(tar, SingleCounts) else None
         sums.add(through_tar, through_non, through_both, n_alike)

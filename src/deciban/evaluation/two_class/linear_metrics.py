@@ -17,7 +17,7 @@ from deciban.core.resampling import linearised
 from deciban.core.resampling.clusters import ClassRate, ClassVariances
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts
-from deciban.core.resampling.unit_counts import Table, UnitCounts, cumulated, in_blocks, product_by_group
+from deciban.core.resampling.unit_counts import UnitCounts, cumulated, parts_of
 from deciban.evaluation.metrics import RuleCosts, decision_metrics
 from deciban.evaluation.uncertainty import LimitedRate, MetricKey
 from deciban.metrics.costs import own_costs
@@ -25,7 +25,7 @@ from deciban.types import CountArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation, PointResult
-    from deciban.evaluation.two_class.summary import Summary
+    from deciban.evaluation.two_class.summary import BinnedTrials, Summary
     from deciban.rules.families import ThresholdRule
 
 
@@ -410,8 +410,7 @@ class WithoutGroups:
         costs : LinearCosts
             Costs of all trials.
         """
-        own = (tar.by_group(), non.by_group())
-        left = (tar.without_groups(own[0]), non.without_groups(own[1]))
+        own, left = (tar.by_group, non.by_group), (tar.without_groups, non.without_groups)
         n_groups = len(own[0])
         if n_groups < 2 or not all(counts.any(axis=1).all() for counts in left):
             return None
@@ -431,23 +430,6 @@ class WithoutGroups:
             best=best.bounded(*costs.one_trial),
             totals=totals,
         )
-
-    def influence(self, part: slice, tables: Sequence[Table], factors: FloatPair) -> FloatArray:
-        """Return influences of the units of a block on each minimum, (n, n_metrics), by decisions made without them.
-
-        Parameters
-        ----------
-        part : slice
-            The units.
-        tables : pair of (n, n_bins) arrays or sparse matrices
-            Their trials of each class.
-        factors : pair of (n_units,) arrays
-            Small-sample factors of influences through each class: `BinnedTrials.small_sample`.
-        """
-        group = self.group[part]
-        items = zip(tables, self.costs, factors, strict=True)
-        tar, non = (product_by_group(table, group, costs) * own[part, None] for table, costs, own in items)
-        return np.asarray(tar + non)
 
     def means_below(self, at: IntArray) -> FloatPair:
         """Return the shares of both classes below the thresholds that were chosen without them, (n_places,) each.
@@ -486,49 +468,56 @@ class WithoutGroups:
         return np.asarray(shares[0] - shares[1])  # false alarms are the complement of rejected non-targets
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class MetricInfluences:
     """Influences of units on metrics.
 
-    Attributes
+    Parameters
     ----------
-    names : list of MetricKey
+    metrics : sequence of LinearMetric
     costs : (2, n_bins, n_metrics) array
         Costs of targets and of non-targets.
-    counts : pair of UnitCounts
-    factors : pair of (n_units,) arrays
-        Small-sample factors of influences through each class: `BinnedTrials.small_sample`.
-    without : WithoutGroups or None
-        Decisions made without each group of units.
+    counted : BinnedTrials
     minima : list of int
-        Metrics with such decisions.
-    maps : list of int
-        Minima over maps.
+        Metrics whose decisions can be made without each group of units.
+    without : WithoutGroups or None
+        These decisions.
     """
 
-    names: list[MetricKey]
-    costs: FloatArray
-    counts: tuple[UnitCounts, UnitCounts]
-    factors: FloatPair
-    without: WithoutGroups | None
-    minima: list[int]
-    maps: list[int]
+    def __init__(
+        self,
+        metrics: Sequence[LinearMetric],
+        costs: FloatArray,
+        counted: BinnedTrials,
+        minima: list[int],
+        without: WithoutGroups | None,
+    ) -> None:
+        self.names, self.minima = [one.name for one in metrics], minima
+        self.maps = [k for k in minima if not metrics[k].sums]
+        self.counts, self.factors, self.without = (counted.tar, counted.non), counted.small_sample, without
+        self.group, self.costs = np.zeros(counted.tar.n_units, np.int64), list[FloatArray]()
+        for k, (own, cost) in enumerate(zip(self.counts, costs, strict=True)):
+            fixed = ((cost - own.mean(cost)) / own.total)[None]
+            if without is not None:
+                held_out, self.group = without.costs[k], without.group
+                fixed = np.concatenate((np.repeat(fixed, len(held_out), axis=0), held_out), axis=2)
+            self.costs.append(fixed)
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray, FloatArray, FloatArray]]:
         """Yield blocks of units, with influences through targets, through non-targets, and for intervals."""
-        for part, tables in in_blocks(self.counts, len(self.names)):
-            items = zip(self.counts, self.costs, tables, self.factors, strict=True)
-            tar, non = (own.influence(costs, table) * factor[part, None] for own, costs, table, factor in items)
-            influences = tar + non
+        n = len(self.names)
+        for part in parts_of(self.counts, self.costs[0].shape[2]):
+            items = zip(self.counts, self.costs, self.factors, strict=True)
+            tar, non = (own.products(part, costs, self.group, factors) for own, costs, factors in items)
+            influences = tar[:, :n] + non[:, :n]
             if self.without is not None:
-                influences[:, self.minima] = self.without.influence(part, tables, self.factors)
-            yield part, tar, non, influences
+                influences[:, self.minima] = tar[:, n:] + non[:, n:]
+            yield part, tar[:, :n], non[:, :n], influences
 
     def listed(self) -> dict[MetricKey, FloatArray]:
         """Return the influences of all units, for differences.
 
-        Minima over maps have the mean of both kinds of influences. Their squared influences by decisions without
-        the unit are too large for uncorrected minima, and with fixed decisions too small, as squares of held-out and of
+        Minima over maps have the mean of both kinds of influences. Their squared influences by decisions without the
+        unit are too large for uncorrected minima, and with fixed decisions too small, as squares of held-out and of
         plain residuals are (HC3, HC0; between them: HC2).
         """
         values = np.empty((len(self.names), self.counts[0].n_units))

@@ -28,6 +28,7 @@ from deciban.core.ranks.counts import SortedClass, joined_weights
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.core.resampling import unit_counts
 from deciban.core.resampling.clusters import ClusterDesign
+from deciban.core.resampling.intervals import small_sample_factors
 from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.core.resampling.units import Keys, TrialUnits, units_of_classes
 from deciban.errors import InputError
@@ -83,7 +84,12 @@ class BinnedTrials:
         if self.singles is not None:
             return self.singles
         n_tar, n_non = (own.total / one for own, one in zip((self.tar, self.non), self.costs.one_trial, strict=True))
-        return ClusterDesign.of_units((self.tar.totals, self.non.totals), (n_tar, n_non))
+        return ClusterDesign.of_units(self.totals, (n_tar, n_non))
+
+    @cached_property
+    def totals(self) -> FloatPair:
+        """Numbers (or weights) of trials of each unit."""
+        return self.tar.totals, self.non.totals
 
     @property
     def small_sample(self) -> FloatPair:
@@ -91,7 +97,10 @@ class BinnedTrials:
         of_tar, of_non = self.design.stretch.tolist()
         if self.singles is not None:  # the other factor is in the rows
             return np.full(self.tar.n_units, of_tar), np.full(self.non.n_units, of_non)
-        return of_tar * self.tar.small_sample, of_non * self.non.small_sample
+        tar, non = (
+            small_sample_factors(one / own.total) for one, own in zip(self.totals, (self.tar, self.non), strict=True)
+        )
+        return of_tar * tar, of_non * non
 
 
 class TrialsByUnit(ABC):
