@@ -21,7 +21,7 @@ from deciban.core.resampling.units import (
     independent,
     mixed_bits,
 )
-from deciban.types import AnyArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, FloatPair, Foreign, IntArray, ScoreArray
 
 Table: TypeAlias = Any
 K = TypeVar("K")
@@ -268,15 +268,15 @@ def _table_of_pairs(first: IntArray, other: IntArray, bin_of: IntArray, shape: t
     from scipy.sparse import coo_matrix, csr_matrix  # rarely needed
 
     n_bins = shape[1]
-    pairs: Any = np.stack((first, other), axis=1).astype(np.int32, copy=False).view(np.int64)[:, 0]
-    by_bin: Any = coo_matrix((pairs, (bin_of, bin_of)), shape=(n_bins, n_bins))
+    pairs: IntArray = np.stack((first, other), axis=1).astype(np.int32, copy=False).view(np.int64)[:, 0]
+    by_bin: Foreign = coo_matrix((pairs, (bin_of, bin_of)), shape=(n_bins, n_bins))
     by_bin.has_canonical_format = True  # only to bring the pairs into the order of bins
     by_bin = by_bin.tocsr()
     pairs = by_bin.data.view(np.int32)
     starts, once = 2 * by_bin.indptr, np.ones(len(pairs), np.int8)
     once[1::2] = pairs[1::2] != pairs[::2]
     del by_bin  # memory that is free again need not be fetched from the system
-    by_unit: Any = csr_matrix((once, pairs, starts), shape=(n_bins, shape[0])).tocsc()
+    by_unit: Foreign = csr_matrix((once, pairs, starts), shape=(n_bins, shape[0])).tocsc()
     del once, pairs
     table = csr_matrix((by_unit.data.astype(np.int32), by_unit.indices, by_unit.indptr), shape=shape)
     table.sum_duplicates()
@@ -293,7 +293,7 @@ def _table(unit: IntArray, bin_of: IntArray, weights: CountArray | None, shape: 
         own: Any = np.ones(len(bin_of), np.int32 if len(bin_of) < _FEW else np.int64) if weights is None else weights
         by_bin = coo_matrix((own, (bin_of, unit)), shape=(n_bins, n_units))
         by_bin.has_canonical_format = True  # trials of a unit in a bin meet below, without a sort
-        table: Any = by_bin.tocsr().tocsc().T
+        table: Foreign = by_bin.tocsr().tocsc().T
         table.sum_duplicates()
         return table
     place = bin_of * np.int64(n_units)
