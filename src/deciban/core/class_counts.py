@@ -496,9 +496,11 @@ class SubsetCounts:
         n_classes = loglik.shape[1]
         accepted = np.zeros((2, n_classes, 1 << (n_classes - 1)), np.int64)
         for target, _, label, tables in _subset_decisions(loglik, rows_of, odds):
-            starts = np.flatnonzero(np.diff(label, prepend=-1))
-            of_class = np.diff(np.append(starts, len(label))) if tables is None else _by_class(tables, starts)
-            for own, counts in zip(label[starts].tolist(), of_class, strict=True):
+            sizes = np.bincount(label)
+            classes = np.flatnonzero(sizes)
+            starts = (np.cumsum(sizes) - sizes)[classes]
+            of_class = sizes[classes] if tables is None else _by_class(tables, starts)
+            for own, counts in zip(classes.tolist(), of_class, strict=True):
                 if own == target:
                     accepted[0, own] += counts
                 else:
@@ -586,7 +588,7 @@ def _subset_decisions(
             places, of_eights = _in_eights(truth[unsure])
             number, trials = np.full(len(of_eights), -1), np.zeros(len(of_eights), np.int64)
             number[places], trials[places] = first + unsure, unsure
-            gains, start = _gains(likelihood[:, trials], of_eights, target, odds)
+            gains, start = _gains(likelihood.take(trials, axis=1), of_eights, target, odds)
             start[number < 0] = np.inf  # never accepted
             for at in range(0, len(trials), _TRIALS):
                 some = slice(at, at + _TRIALS)

@@ -607,6 +607,7 @@ def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
     ``c^2 (1 + sum r^2)``, plus ``2 - 2 c (1 + r_y)`` unless ``y`` is ``k`` (paper 001 eq. 13).
     """
     n, odds, inverse = trials.n_classes, ((1.0 - prior) / prior)[:, None], ((1.0 - PRIORS) / PRIORS)[:, None]
+    inverse_and_one = np.append(inverse, np.ones((len(PRIORS), 1)), axis=1)
     linear, squared = np.zeros((2, n, len(PRIORS), n))
     blocks = ((y, trials.rows(y)[some]) for y in range(n) for some in row_blocks(len(trials.rows(y)), _WIDTH))
     for y, rows in blocks:
@@ -616,10 +617,9 @@ def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
         of_c = -2.0 * weights * (1.0 + likely[y] / total)
         of_c[y] = 0.0
         of_square = weights * (1.0 + kernels.leave_one_out(likely**2) / total**2)
-        # Sums of arrays of equal shape, and a division, take half the time of other ways to compute c.
-        inverses, c = np.repeat(inverse, len(rows), axis=1), np.empty((len(PRIORS), len(rows)))
-        for k, ratio in enumerate(np.clip(likely / total * odds, *_ODDS)):
-            np.add(inverses, ratio, out=c)
+        c, one_and_ratio = np.empty((len(PRIORS), len(rows))), np.ones((2, len(rows)))
+        for k, one_and_ratio[1] in enumerate(np.clip(likely / total * odds, *_ODDS)):
+            np.matmul(inverse_and_one, one_and_ratio, out=c)  # their sums, in half the time of an addition
             np.divide(1.0, c, out=c)  # divided by the inverse
             linear[k, :, y] += c @ of_c[k]
             c *= c
