@@ -146,7 +146,7 @@ class ByClass:
     @property
     def totals(self) -> CountArray:
         """Number (or weight) of trials of each class."""
-        return class_counts.tally(self.label, len(self.lengths), self.weights)
+        return self.lengths if self.weights is None else class_counts.tally(self.label, len(self.lengths), self.weights)
 
     def weights_of(self, some: slice) -> CountArray | None:
         """Return weights of some trials."""
@@ -222,7 +222,7 @@ class Detectors:
     def sides(self, target: int, share: FloatArray | None) -> tuple[Side, Side]:
         """Return non-targets and targets of a detector, with weights from `rival_shares`."""
         own, scores = self.llrs.slices[target], self.llrs.values[target]
-        weights = weighted_by(share, self.llrs.label, self.llrs.weights)
+        weights = self.llrs.weights if share is None else weighted_by(share, self.llrs.label, self.llrs.weights)
         others = np.delete(scores, own), None if weights is None else np.delete(weights, own)
         return others, (scores[own], self.llrs.weights_of(own))
 
