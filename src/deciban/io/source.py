@@ -570,9 +570,8 @@ def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list
     for role, value in roles.items():
         for one in value:
             if one is not None:
-                entries |= dict.fromkeys(
-                    [("tar", one.tar), ("non", one.non)] if isinstance(one, TwoFiles) else [(role, one)]
-                )
+                sides = [("tar", one.tar), ("non", one.non)] if isinstance(one, TwoFiles) else [(role, one)]
+                entries |= dict.fromkeys(sides)
     return [_one(role, file) for role, path in entries for file in parts_of(path, ".parquet")]
 
 

@@ -48,9 +48,7 @@ def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, InputReading]], m
         If the user limits the memory, and an input must be read as a whole.
     """
     for path, need, how in inputs:
-        if str(path) == "-" or not all(
-            writing.is_readable_in_batches(one.path, need, how) for one in table_files(path)
-        ):
+        if not writing.are_readable_in_batches(path, need, how):
             if memory is None:
                 return False
             what = f"memory: {display_name(path)} does not fit in memory, and only Parquet, Arrow and text without "

@@ -451,15 +451,14 @@ def _needs_all(
     source: PathLike, target: PathLike, to: str | None, what: ContentKind | None, key: object, reading: InputReading
 ) -> str:
     """Return the reason why a file must be read as a whole; empty if it can be read in batches."""
-    from deciban.io.partitions.files import table_files  # not needed for most files, which fit in memory
-    from deciban.io.partitions.writing import is_readable_in_batches
+    from deciban.io.partitions.writing import are_readable_in_batches  # not needed for most files, which fit in memory
 
     form = formats.by_name(to) if to is not None else formats.for_ending(target_name(target))
     if form is None or form.name != "parquet" or str(target) == "-":
         return "only Parquet can be written in batches"
     if key is not None:
         return "labels of a key need all trials at once (convert the scores without the key)"
-    if str(source) == "-" or not all(is_readable_in_batches(file.path, what, reading) for file in table_files(source)):
+    if not are_readable_in_batches(source, what, reading):
         return "only Parquet, Arrow and text without classes can be read in batches"
     return ""
 

@@ -185,8 +185,7 @@ _MAIN_METRIC = re.compile(r" \((?:EER|error rate) [^()]*\)")
 
 def _for_card(sentence: str, name: str) -> str:
     """Return a verdict without the name and the main metric, which stand above and below it."""
-    rest = _MAIN_METRIC.sub("", sentence.removeprefix(f"{name}: "), count=1)
-    return rest[:1].upper() + rest[1:]
+    return capitalize_first(_MAIN_METRIC.sub("", sentence.removeprefix(f"{name}: "), count=1))
 
 
 def _numbers(one: Evaluation | ClassEvaluation) -> dict[str, str]:
@@ -547,7 +546,6 @@ def primaries_of(results: Results[Any]) -> list[Section]:
     about += f" This definition is {first.status}." if first.status else ""
     lines = (about, *dict.fromkeys(f"{typeset_words(line)}." for one in results.primaries for line in one.remarks))
     headings = ("system", *(heading for heading, _ in first.shown))
-    title = (
-        f"Plan {first.plan.name}: not its primary number" if first.departs else f"Primary number of {first.plan.name}"
-    )
+    name = first.plan.name
+    title = f"Plan {name}: not its primary number" if first.departs else f"Primary number of {name}"
     return [Section(title, [PageTable(headings, rows, sentences=lines)], "Primary number")]

@@ -20,7 +20,7 @@ from deciban.io.source import require_one_stream, single_files
 from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
-from deciban.report.tables import Page, Provenance, date_written
+from deciban.report.tables import Page, Provenance, date_written, level_of
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
 from deciban.workflows.options import Options, Split
@@ -431,7 +431,7 @@ def render(
         model=model,
         metrics=metrics,
         selection=selection,
-        level=_level_of(shown),
+        level=level_of(shown.systems) or LEVEL,
     )
     return render_page(page)
 
@@ -461,12 +461,6 @@ def _as_results(value: object, name: str) -> Results[Any]:
                 f"{name}: got {type(one).__name__}. Pass the result of evaluate, evaluate_classes or evaluate_files."
             )
     return Results(systems)
-
-
-def _level_of(results: Results[Any]) -> float:
-    """Return the level of the intervals of results, for other intervals."""
-    levels = [one.uncertainty.level for one in results.systems if one.uncertainty is not None]
-    return levels[0] if levels else LEVEL
 
 
 def _require_model(model: object, kind: str) -> None:

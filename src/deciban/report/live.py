@@ -27,7 +27,7 @@ from deciban.evaluation.curves import ErrorSteps, grid_of_thresholds
 from deciban.evaluation.results import Results
 from deciban.plots.colors import MOST_WITH_BANDS
 from deciban.report.cards import MOST_CARDS, about_differences, forest_of
-from deciban.report.tables import TEXTS, Page, capitalize_first
+from deciban.report.tables import TEXTS, Page, capitalize_first, level_of
 from deciban.tables.writers import MINUS
 from deciban.types import AnyArray, FloatArray, IntArray
 
@@ -340,14 +340,13 @@ def live_data(page: Page, colors: Sequence[str], compared: Comparison | None = N
     is_few = len(systems) <= MOST_WITH_BANDS
     room = EXACT_ROOM // len(systems)
     items = [system_data(one, color, grid, room, is_few=is_few) for one, color in zip(systems, colors, strict=True)]
-    levels = [one.uncertainty.level for one in systems if one.uncertainty is not None]
     return {
         "form": FORM,
         "log_odds": grid.tolist(),
         "priors": _priors(grid),
         "points": _points(systems),
         "command": shlex.join(page.command) if page.command else "deciban eval SCORES --key KEY",
-        "level": levels[0] if levels else None,
+        "level": level_of(systems),
         "nats": systems[0].axis == "nats",
         "eer": "EER" if page.spoofing is None else "EER (ROCCH)",  # a protocol has its own EER
         "sets": [{"name": "", "systems": items}],

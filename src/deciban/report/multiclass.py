@@ -27,7 +27,7 @@ from deciban.report.page import (
     with_conditions,
     worth_section,
 )
-from deciban.report.tables import MULTICLASS, Page, costs_of_classes, metrics_of_classes, side_by_side
+from deciban.report.tables import MULTICLASS, Page, costs_of_classes, level_of, metrics_of_classes, side_by_side
 from deciban.tables.writers import count, number
 from deciban.types import AnyArray, IntArray
 
@@ -91,11 +91,10 @@ def live_class_data(
     if not are_same and not results.conditions and len(results.systems) < 2:
         return None
     kept = _places(systems if has_matrix else [])
-    levels = [one.uncertainty.level for one in results.systems if one.uncertainty is not None]
     return {
         "classes": [plain(name) for name in classes] if has_matrix else [],
         "priors": PRIORS[kept].tolist(),
-        "level": levels[0] if levels else None,
+        "level": level_of(results.systems),
         "n_before": len(before),
         "corners": _corners(systems) if has_matrix else None,
         "charts": _axes(systems) if are_same else None,

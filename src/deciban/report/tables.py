@@ -72,6 +72,11 @@ def capitalize_first(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def level_of(systems: Sequence[Any]) -> float | None:
+    """Return the level of the intervals of systems; None without intervals."""
+    return next((one.uncertainty.level for one in systems if one.uncertainty is not None), None)
+
+
 def about_intervals(systems: Sequence[Any]) -> str:
     """Return a caption for intervals; empty if no metric has one."""
     words = "; ".join(filter(None, (caption_of(systems, with_rates=True), optimism_in_words(systems, corrected=True))))

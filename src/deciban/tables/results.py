@@ -19,16 +19,14 @@ from deciban.evaluation.one_system import OneSystem, WithInterval, has_llrs, wit
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, heading_of, with_corrected
 from deciban.types import Axis, Raw
 
-if TYPE_CHECKING:
-    from deciban.evaluation.results import Results
-    from deciban.evaluation.saved import SavedSystem
-
 if TYPE_CHECKING:  # lists of formats need no metrics
     from deciban.analysis.leaderboard import Leaderboard
     from deciban.core.ranks.operating import ErrorsAt
     from deciban.evaluation import ClassEvaluation, Evaluation
     from deciban.evaluation.decided import DecisionEvaluation
     from deciban.evaluation.preset_table import Primary
+    from deciban.evaluation.results import Results
+    from deciban.evaluation.saved import SavedSystem
     from deciban.evaluation.uncertainty import MetricKey
 
 

@@ -186,9 +186,8 @@ class ClassKey(TrialTable):
         codes, names = encode(label, "label")
         if len(codes) != len(trials):
             raise InputError(f"label: {len(codes)} labels for {len(trials)} segments.")
-        called = _class_names(
-            sorted(names.to_pylist()) if classes is None else classes, fewest=1
-        )  # a partition may contain one class
+        known = sorted(names.to_pylist()) if classes is None else classes
+        called = _class_names(known, fewest=1)  # a partition may contain one class
         places = positions(names, encode(list(called))[1])
         if (places < 0).any():
             row = int(np.argmax(places[codes] < 0))

@@ -525,9 +525,8 @@ def class_scores_from(
     array([[ 0. , -1.5]])
     """
     table = as_table(frame)
-    matrix = (
-        np.column_stack([numbers_of(column_of(table, one), one) for one in classes]) if classes else np.empty((0, 0))
-    )
+    columns = [numbers_of(column_of(table, one), one) for one in classes]
+    matrix = np.column_stack(columns) if columns else np.empty((0, 0))
     return ClassScores.of(_trials(table, {"trial": trial}, used=classes), classes, matrix, name=name)
 
 

@@ -493,9 +493,8 @@ class Trials(Frozen):
         if self.listed is None or self.sides != PAIR or not len(self) or len(self) != self.n_possible:
             return self
         enroll, test = (codes.reshape(len(self.names[0]), -1) for codes in self.listed)
-        in_order = np.array_equal(enroll[:, 0], np.arange(len(enroll))) and np.array_equal(
-            test[0], range(test.shape[1])
-        )
+        sides = ((enroll[:, 0], len(enroll)), (test[0], test.shape[1]))
+        in_order = all(np.array_equal(codes, np.arange(n)) for codes, n in sides)
         full = in_order and np.all(enroll == enroll[:, :1]) and np.all(test == test[:1])
         return replace(self, listed=None) if full else self
 

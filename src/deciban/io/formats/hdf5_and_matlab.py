@@ -491,9 +491,8 @@ def read_cells(file: hdf5.Hdf5, path: str) -> list[str]:
             return []
         raise FormatError(f"{file.name}, {path}: expected a cell array of text, got {dataset.dtype} values.")
     if dataset.chunks is not None:
-        hdf5.cells(
-            file, dataset, f"{file.name}, {path}", np.dtype(np.uint64)
-        )  # check all chunks, before h5py reads them
+        # Check all chunks, before h5py reads them.
+        hdf5.cells(file, dataset, f"{file.name}, {path}", np.dtype(np.uint64))
     texts, total = [], 0
     for i, reference in enumerate(np.ravel(dataset[()])):
         if not reference:

@@ -37,7 +37,7 @@ from itertools import islice
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
+from pyarrow import csv
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
@@ -110,18 +110,13 @@ class _Table:
         numbered = [str(at) for at in range(len(self.header))]
         if not self.text[self.start :].strip():
             raise FormatError(f"{self.name}: contains no trial, only the names of columns.")
+        types, size = {"0": pa.string()} | dict.fromkeys(numbered[1:], kind), max(1 << 24, 16 * len(self.header))
         try:
-            result = pyarrow.csv.read_csv(
+            result = csv.read_csv(
                 pa.BufferReader(memoryview(self.text)[self.start :]),
-                read_options=pyarrow.csv.ReadOptions(
-                    column_names=numbered, block_size=max(1 << 24, 16 * len(self.header)), use_threads=False
-                ),
-                parse_options=pyarrow.csv.ParseOptions(delimiter=self.delimiter),
-                convert_options=pyarrow.csv.ConvertOptions(
-                    column_types={"0": pa.string()} | dict.fromkeys(numbered[1:], kind),
-                    null_values=[""],
-                    strings_can_be_null=False,
-                ),
+                read_options=csv.ReadOptions(column_names=numbered, block_size=size, use_threads=False),
+                parse_options=csv.ParseOptions(delimiter=self.delimiter),
+                convert_options=csv.ConvertOptions(column_types=types, null_values=[""]),
             )
         except pa.ArrowInvalid as error:
             raise self.fault(are_scores=kind == pa.float64()) or FormatError(f"{self.name}: {error}") from error

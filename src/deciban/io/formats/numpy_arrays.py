@@ -272,9 +272,8 @@ class _ArrayReader:
             raise FormatError(
                 f"{self.place(side)}, row {row}: index {codes[row]} in {side}_names, which has length {len(names):,}."
             )
-        return pa.DictionaryArray.from_arrays(
-            pa.array(codes.astype(np.int64 if codes.itemsize > 4 else np.int32)), names
-        )
+        kind = np.int64 if codes.itemsize > 4 else np.int32
+        return pa.DictionaryArray.from_arrays(pa.array(codes.astype(kind)), names)
 
     def _trials(self, names: dict[str, pa.Array], values: list[AnyArray], origin: Origin) -> Trials:
         conditions = {}
@@ -391,9 +390,8 @@ def write_npz(contents: Contents, stream: IO[bytes]) -> WrittenContents:
     arrays = _arrays(contents, contents.origin.name)
     numpy_files.write_archive(arrays, stream)
     kinds = frozenset(kind for kind in contents.kinds if kind in _KINDS)
-    return WrittenContents(
-        kinds, frozenset(array.removeprefix(CONDITION) for array in arrays if array.startswith(CONDITION))
-    )
+    conditions = (array.removeprefix(CONDITION) for array in arrays if array.startswith(CONDITION))
+    return WrittenContents(kinds, frozenset(conditions))
 
 
 def _arrays(contents: Contents, name: str) -> dict[str, AnyArray]:

@@ -100,9 +100,8 @@ def _written(readable: Readable, files: Sequence[TableFile], how: BatchReading, 
         name = display_name(readable)
         if messages:
             several = f"{len(files):,} files, " if len(files) > 1 else ""
-            table = replace(
-                table, reading=several + " or ".join(dict.fromkeys(one.reading for one in origins if one is not None))
-            )
+            readings = dict.fromkeys(one.reading for one in origins if one is not None)
+            table = replace(table, reading=several + " or ".join(readings))
         return replace(table, name=name, system=bare_name(name), paths=(readable,), told=messages)
 
 
@@ -326,9 +325,8 @@ def open_trials(scores: Any, key: object = None, *, speakers: Any = None, **opti
     who = SpeakerLookup.of(named) if named else None
     if who is not None and key is not None:
         raise InputError("key, speakers: both determine which trials are targets. Leave out one of the two.")
-    opened = [
-        opened_input(one, how, name=f"scores {at + 1}" if len(each) > 1 else "scores") for at, one in enumerate(each)
-    ]
+    names = [f"scores {at}" for at in range(1, len(each) + 1)] if len(each) > 1 else ["scores"]
+    opened = [opened_input(one, how, name=name) for one, name in zip(each, names, strict=True)]
     truth = None if key is None else opened_input(key, how, of_key=True, name="key")
     matrices = [one for one in opened if isinstance(one, MatrixInput)]
     if len(matrices) == len(opened) and not isinstance(truth, RowTable) and how.ids is None:

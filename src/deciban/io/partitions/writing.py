@@ -438,7 +438,12 @@ def _settled(contents: Contents, vocabulary: Vocabulary) -> Vocabulary:
     return Vocabulary({word.casefold(): means for word, means in words.items()}, folded=True)
 
 
-def is_readable_in_batches(path: Path, need: ContentKind | None, reading: InputReading) -> bool:
+def are_readable_in_batches(path: PathLike, need: ContentKind | None, reading: InputReading) -> bool:
+    """Return True if `contents_in_batches` can read a file, or all files of a folder."""
+    return str(path) != "-" and all(_is_readable_in_batches(one.path, need, reading) for one in table_files(path))
+
+
+def _is_readable_in_batches(path: Path, need: ContentKind | None, reading: InputReading) -> bool:
     """Return True if batches of the file can be read without knowing the rest of it."""
     if is_columnar(path):
         return True
@@ -461,7 +466,7 @@ def contents_in_batches(
     Parameters
     ----------
     source : path
-        Files for which `is_readable_in_batches` is True.
+        Files for which `are_readable_in_batches` is True.
     need : str, optional
         The kind of table that they must contain.
     memory : float

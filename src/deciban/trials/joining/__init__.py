@@ -154,9 +154,8 @@ class Lookup:
 
     def _in_table(self, codes: IntArray) -> MatchedRows:
         kind = np.int32 if len(codes) < 2**31 else np.int64
-        table: AnyArray = np.full(
-            self.trials.n_possible + 1, -1, kind
-        )  # the last entry takes the rows of unknown trials
+        # The last entry takes the rows of unknown trials.
+        table: AnyArray = np.full(self.trials.n_possible + 1, -1, kind)
         table[codes[::-1]] = np.arange(len(codes), dtype=kind)[::-1]  # the first of several rows wins
         table[-1] = -1
         is_full = self.trials.listed is None and self.trials.mask is None

@@ -203,9 +203,8 @@ def append_trials(parts: Sequence[Trials]) -> Trials:
     begins = tuple(accumulate((len(part) for part in parts[:-1]), initial=0))
     origins = tuple(part.origin for part in parts)
     origin = Origin(_called(origins), origins[0].reading, places=ConcatenatedRows(origins, begins))
-    return Trials(
-        sides, tuple(names), tuple(items), origin=origin, conditions=_conditions(parts), n_rows=n_rows
-    ).densest()
+    conditions = _conditions(parts)
+    return Trials(sides, tuple(names), tuple(items), origin=origin, conditions=conditions, n_rows=n_rows).densest()
 
 
 def _called(origins: Sequence[Origin]) -> str:
@@ -291,9 +290,8 @@ def _alike(tables: Sequence[Table]) -> list[Table]:
                 f"{names}: scores of two systems, {first.name!r} and {other.name!r}. Only parts of one system can be "
                 "merged: give both the same name, or combine the systems with stack."
             )
-        parts.append(
-            _in_class_order(other, first.classes, names) if isinstance(other, ClassScores | ClassKey) else other
-        )
+        is_of_classes = isinstance(other, ClassScores | ClassKey)
+        parts.append(_in_class_order(other, first.classes, names) if is_of_classes else other)
     return parts
 
 

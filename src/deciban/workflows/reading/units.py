@@ -512,11 +512,8 @@ def units_of_source(source: TrialSource, engine: Engine, how_sure: UncertaintyOp
         if result.facts.units is not None:
             units, messages = units_and_messages(result.facts, result.said, kind, source.classes)
         return UnitsOfSource(source, engine, units, result.by_name, messages)
-    notes = (
-        ()
-        if how_sure.naming is not None
-        else tuple(unused_names(one for one in source.columns if one not in source.names))
-    )
+    free = [] if how_sure.naming is not None else [one for one in source.columns if one not in source.names]
+    notes = tuple(unused_names(free))
     if source.classes:  # no keys are kept for so many units
         each = TrialUnits((), np.zeros(0, np.uint64), kind.noun, independent(kind.noun))
         return UnitsOfSource(source, engine, each, None, notes)
