@@ -1129,7 +1129,8 @@ class ClassEstimator(_Estimator):
         (n_trials,) array
             The class of the largest posterior; in a tie, the first in ``classes_``.
         """
-        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
+        posterior = self.predict_proba(X)  # refuses an estimator that was not trained
+        return np.asarray(self.classes_[np.argmax(posterior, axis=1)])
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> float:
         """Return minus Cllr, so that larger is better: 0 is perfect, ``-log2 n_classes`` means no information.
