@@ -12,7 +12,6 @@ import numpy as np
 from scipy import special
 
 from deciban.core.ranks.operating import default_error
-from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import LEVEL, RatePart, RateSum, Scale, bounds_on_scale, t_quantile
 from deciban.core.resampling.linearised import LinearCosts, bits_at
 from deciban.core.resampling.unit_counts import SpreadInfluences, Table, UnitCounts, as_array, cumulated, in_blocks
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import Evaluation
-    from deciban.evaluation.two_class.linear_metrics import MetricInfluences, WithoutGroups
-    from deciban.evaluation.two_class.summary import BinnedTrials
+    from deciban.evaluation.two_class.linear_metrics import MetricInfluences
 
 
 class Bands:
@@ -39,15 +37,9 @@ class Bands:
     Parameters
     ----------
     curves : Curves
-    costs : LinearCosts
-        Costs in bins that have borders at every ``STEP``-th prior and every ``LEVEL_STEP``-th level of the curves.
-    counts : pair of UnitCounts
-        Targets and non-targets in these bins.
-    design : ClusterDesign
-    factors : pair of (n_units,) arrays
-        Small-sample factors of the influences through each class: `BinnedTrials.small_sample`.
-    without : WithoutGroups, optional
-        Decisions made without each group of units; then the influences on minimum errors are held out, too.
+    units : MetricInfluences
+        Units, with trials in bins that have borders at every ``STEP``-th prior and every ``LEVEL_STEP``-th level of the
+        curves. If they have decisions made without each group of units, influences on minimum errors are held out.
     """
 
     STEP: ClassVar[int] = 7
@@ -56,17 +48,10 @@ class Bands:
     MOST_BLOCKS: ClassVar[int] = 2000
     MOST_UNITS: ClassVar[int] = 1 << 12
 
-    def __init__(
-        self,
-        curves: Curves,
-        costs: LinearCosts,
-        counts: tuple[UnitCounts, UnitCounts],
-        design: ClusterDesign,
-        factors: FloatPair,
-        without: WithoutGroups | None = None,
-    ) -> None:
-        self.counts, self.design, self.factors = counts, design, factors
-        self.curves, self.costs, bins = curves, costs, costs.bins
+    def __init__(self, curves: Curves, units: MetricInfluences) -> None:
+        self.counts, self.design, self.factors, self.without = units.counts, units.design, units.factors, units.without
+        self.curves, self.costs, bins = curves, units.of_bins, units.of_bins.bins
+        costs, design, without = self.costs, self.design, self.without
         self.log_odds = curves.prior_log_odds[:: self.STEP]
         self.levels = curves.levels[:: self.LEVEL_STEP]
         self.entropy_log_odds = curves.entropy_log_odds[:: self.ENTROPY_STEP]
@@ -84,7 +69,6 @@ class Bands:
         with np.errstate(over="ignore"):
             heavy = np.exp(np.abs(self.log_odds))
         self.weights = np.where(self.log_odds <= 0, 1.0, heavy), np.where(self.log_odds <= 0, heavy, 1.0)
-        self.without = without
         if without is not None:  # no unit changes an error rate if all thresholds are beyond all scores
             self.at_without = without.best.positions(self.log_odds)
             self.moved = self.moved & ((self.at_without > 0) & (self.at_without < bins.n_bins)).any(axis=0)
@@ -101,10 +85,10 @@ class Bands:
         self.squares: dict[str, FloatArray] = {}
         self.sums = {name: np.zeros((3, len(self.at[name]))) for name in ("act_error", "min_error", "hull")}
         """Squares of the influences on the miss rate, squares of those on the false-alarm rate, and their products."""
-        are_many = max(design.n_units, counts[0].n_units) > self.MOST_UNITS
-        sides = [one.in_groups(self.MOST_UNITS) for one in counts] if are_many else counts
+        are_many = max(design.n_units, self.counts[0].n_units) > self.MOST_UNITS
+        sides = [one.in_groups(self.MOST_UNITS) for one in self.counts] if are_many else self.counts
         for part, tables in in_blocks(sides, 2 * bins.n_bins):
-            self._add_block(tables, design.stretch.tolist() if are_many else [own[part] for own in factors])
+            self._add_block(tables, design.stretch.tolist() if are_many else [own[part] for own in self.factors])
 
     def _kept(self, every: slice) -> dict[str, FloatArray]:
         """Return the influences of all units at some priors; only bins between their thresholds are distinguished."""
@@ -235,40 +219,28 @@ _FEWEST_PLACES = 9
 """Fewest places of a curve for which influences are kept."""
 
 
-def deferred(
-    curves: Curves,
-    influences: MetricInfluences,
-    counted: BinnedTrials,
-    n_units: int,
-    keep: bool | None,  # noqa: FBT001  # as Resampling has it
-) -> dict[str, Any]:
+def deferred(curves: Curves, influences: MetricInfluences, n_units: int, keep: bool | None) -> dict[str, Any]:  # noqa: FBT001
     """Return standard errors of curves, and influences on metrics and curves, which are computed when they are read.
 
     Until then, the tables of trials by unit and bin are in memory, unless they are large.
     """
-    own, rows, (tar, non) = copy(influences), counted.rows, (one.packed() for one in influences.counts)
-    own.counts = tar, non
-    bands = cache(partial(Bands, curves, counted.costs, own.counts, counted.design, own.factors, own.without))
+    own, rows, (tar, non) = copy(influences), influences.rows, (one.packed() for one in influences.counts)
+    own.counts, bands = (tar, non), cache(partial(Bands, curves, own))
     entries: dict[str, Mapping[Any, Any]] = {
         "curves": Deferred(lambda: bands().standard_errors()),
         "error_rates": Deferred(lambda: bands().error_rates()),
     }
-    if keep is not False and (rows is not None or counted.singles is None):  # rows of tables are not units
+    if keep is not False and own.are_listed:  # otherwise rows of tables are not units
         if keep or n_units * (len(own.names) if rows is None else 1) <= _KEPT:
             of_units = Deferred(own.listed)
             entries["influences"] = of_units if rows is None else SpreadInfluences(of_units, rows)
-        if every := _step_between_places(curves, n_units, _KEPT if keep else KEPT_CURVES):
+        n_places = len(curves.prior_log_odds[:: Bands.STEP])
+        every = max(-(-2 * n_places * n_units // (_KEPT if keep else KEPT_CURVES)), 1)  # more for very many units
+        if n_places // every >= _FEWEST_PLACES:
             entries["curve_influences"] = Deferred(lambda: bands().influences(every, rows))
     if tar.counts.size + non.counts.size > _KEPT:
         entries = {name: dict(one) for name, one in entries.items()}
     return entries
-
-
-def _step_between_places(curves: Curves, n_units: int, room: int) -> int:
-    """Return the step between priors at which influences on curves are kept: larger for very many units, 0 for none."""
-    n_places = len(curves.prior_log_odds[:: Bands.STEP])
-    every = max(-(-2 * n_places * n_units // room), 1)
-    return every if n_places // every >= _FEWEST_PLACES else 0
 
 
 def _below(tables: Sequence[Table]) -> FloatPair:

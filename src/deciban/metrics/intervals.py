@@ -158,7 +158,7 @@ def interval(
     n_units = tuple(design.effective.tolist())
     of_bins = known.costs(costs, n_units, **at)
     each = zip(counts, of_bins, design.stretch.tolist(), strict=True)
-    of_tar, of_non = (_influences(own, one) * (own.small_sample * stretch)[:, None] for own, one, stretch in each)
+    of_tar, of_non = (_influences(*one) for one in each)
     variances = ClassVariances([metric], design)
     variances.add(of_tar, of_non, of_tar + of_non)
     rates = list[ClassRate]()
@@ -169,9 +169,10 @@ def interval(
     return estimate(metric, value, rates, scale=known.scale, limits=known.limits).interval(level)
 
 
-def _influences(counts: UnitCounts, costs: FloatArray) -> FloatArray:
-    """Return the derivative of the mean cost of a class in the weight of each unit, (n_units, 1)."""
-    return np.concatenate([counts.influence(costs[:, None], part) for _, (part,) in in_blocks([counts], 1)])
+def _influences(counts: UnitCounts, costs: FloatArray, stretch: float) -> FloatArray:
+    """Return the influence of each unit on the mean cost of a class, (n_units, 1), with its small-sample factor."""
+    own = np.concatenate([counts.influence(costs[:, None], part) for _, (part,) in in_blocks([counts], 1)])
+    return np.asarray(own * (counts.small_sample(counts.totals) * stretch)[:, None])
 
 
 def _counts_of(

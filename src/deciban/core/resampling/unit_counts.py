@@ -96,10 +96,8 @@ class UnitCounts:
         weights : (n,) array, optional
         """
         bin_of, first, shape = bins.of(scores), units.codes[0], (units.n_units, bins.n_bins)
-        few, dealt = (
-            (int(group.max(initial=0)) + 1, bins.n_bins),
-            group.astype(np.min_scalar_type(int(group.max(initial=0)))),
-        )
+        n_groups = int(group.max(initial=0)) + 1
+        few, dealt = (n_groups, bins.n_bins), group.astype(np.min_scalar_type(n_groups))
         groups = [dealt.take(side) for side in units.codes]
         by_group = as_array(_table(groups[0], bin_of, weights, few))
         in_bins, inside = by_group.sum(axis=0), np.zeros_like(by_group)
@@ -118,8 +116,7 @@ class UnitCounts:
             counts = _table_of_pairs(first, other, bin_of, shape)
         else:
             counts = _table(first, bin_of, weights, shape) + _table(other, bin_of, weights, shape)
-            if len(twice):  # a unit on both sides counts once
-                counts = counts - counted(first, twice, shape)
+            counts = counts - counted(first, twice, shape) if len(twice) else counts  # a unit on both sides counts once
         return cls(counts, units.keys, in_bins, group, inside, by_group)
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
@@ -144,10 +141,9 @@ class UnitCounts:
         """Number (or weight) of trials of each unit."""
         return sums_of_rows(self.counts)
 
-    @property
-    def small_sample(self) -> FloatArray:
-        """Factors of the influences of units; see `deciban.core.resampling.intervals.small_sample_factors`."""
-        return small_sample_factors(self.totals / self.total)
+    def small_sample(self, totals: FloatArray) -> FloatArray:
+        """Return factors of influences from `totals`; see `deciban.core.resampling.intervals.small_sample_factors`."""
+        return small_sample_factors(totals / self.total)
 
     def mean(self, costs: FloatArray) -> FloatArray:
         """Return the mean over the trials of costs of bins, (n_bins,) or (n_bins, n_metrics)."""
@@ -272,10 +268,10 @@ def _table_of_pairs(first: IntArray, other: IntArray, bin_of: IntArray, shape: t
     by_bin: Foreign = coo_matrix((pairs, (bin_of, bin_of)), shape=(n_bins, n_bins))
     by_bin.has_canonical_format = True  # only to bring the pairs into the order of bins
     by_bin = by_bin.tocsr()
-    pairs = by_bin.data.view(np.int32)
-    starts, once = 2 * by_bin.indptr, np.ones(len(pairs), np.int8)
-    once[1::2] = pairs[1::2] != pairs[::2]
+    pairs, starts = by_bin.data.view(np.int32), 2 * by_bin.indptr
     del by_bin  # memory that is free again need not be fetched from the system
+    once = np.ones(len(pairs), np.int8)
+    once[1::2] = pairs[1::2] != pairs[::2]
     by_unit: Foreign = csr_matrix((once, pairs, starts), shape=(n_bins, shape[0])).tocsc()
     del once, pairs
     table = csr_matrix((by_unit.data.astype(np.int32), by_unit.indices, by_unit.indptr), shape=shape)
@@ -367,7 +363,7 @@ def cumulated(table: FloatArray) -> FloatArray:
 
 def sums_of_rows(table: Table) -> FloatArray:
     """Return the sum of the trials of each unit of a table."""
-    return np.asarray(table @ np.ones(table.shape[1], table.dtype), np.float64)
+    return np.asarray(table @ np.ones(table.shape[1], np.result_type(table.dtype, np.int32)), np.float64)
 
 
 def groups_of_units(keys: Keys, n_groups: int) -> IntArray:

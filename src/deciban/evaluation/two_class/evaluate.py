@@ -412,16 +412,15 @@ def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampl
         return None
     about = summary.units.about
     counted = summary.units.counted(summary.ranks, _wanted(summary, evaluation))
-    costs, tar, non, design = counted.costs, counted.tar, counted.non, counted.design
+    costs, tar, design = counted.costs, counted.tar, counted.design
     if max(design.seen) < 2:
         return None
     n_units, (n_tar, n_non) = design.n_units, design.effective.tolist()
     metrics = list(MetricsOfEvaluation(summary, evaluation, costs, (n_tar, n_non)))
     stacked = np.stack([one.costs_by(costs.best) for one in metrics], axis=-1)[:, 0]
     minima = _moving_minima(metrics, stacked, costs)
-    is_wanted = minima and resampling.optimism is not False
-    without = WithoutGroups.of([metrics[k] for k in minima], tar, non, costs) if is_wanted else None
-    influences = MetricInfluences(metrics, stacked, counted, minima, without)
+    without = WithoutGroups.of(metrics, minima, counted) if minima and resampling.optimism is not False else None
+    influences = MetricInfluences(metrics, stacked, counted, without)
     sums = ClassVariances(influences.names, design)
     for part, through_tar, through_non, through_both in influences.blocks():
         n_alike = tar.n_alike[part] if isinstance(tar, SingleCounts) else None
@@ -441,7 +440,7 @@ def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampl
         too_few=design.too_few(),
         level=resampling.level,
         remarks=uncertainty.notes_on_intervals(evaluation.auc, evaluation.eer, at_eer, design, about.noun, limited),
-        **deferred(evaluation.curves, influences, counted, about.n_units, resampling.keep),
+        **deferred(evaluation.curves, influences, about.n_units, resampling.keep),
     )
     return with_bootstrap(known, summary.units, metrics, counted, resampling)
 

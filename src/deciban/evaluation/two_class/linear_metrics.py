@@ -17,7 +17,7 @@ from deciban.core.resampling import linearised
 from deciban.core.resampling.clusters import ClassRate, ClassVariances
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts
-from deciban.core.resampling.unit_counts import UnitCounts, cumulated, parts_of
+from deciban.core.resampling.unit_counts import cumulated, parts_of
 from deciban.evaluation.metrics import RuleCosts, decision_metrics
 from deciban.evaluation.uncertainty import LimitedRate, MetricKey
 from deciban.metrics.costs import own_costs
@@ -386,6 +386,8 @@ class WithoutGroups:
         Best decisions without each group, for other trials.
     totals : (float, float)
         Trials of the classes.
+    minima : list of int
+        Positions of the minima among all metrics.
     """
 
     shifts: FloatArray
@@ -394,9 +396,10 @@ class WithoutGroups:
     own: tuple[CountArray, CountArray]
     best: BestDecisions
     totals: tuple[float, float]
+    minima: list[int]
 
     @classmethod
-    def of(cls, metrics: Sequence[LinearMetric], tar: UnitCounts, non: UnitCounts, costs: LinearCosts) -> Self | None:
+    def of(cls, metrics: Sequence[LinearMetric], minima: list[int], counted: BinnedTrials) -> Self | None:
         """Leave out groups of units in turn.
 
         Return None if a group has all trials of a class, or if there are fewer than two groups.
@@ -404,18 +407,19 @@ class WithoutGroups:
         Parameters
         ----------
         metrics : sequence of LinearMetric
-            The metrics that are minima.
-        tar, non : UnitCounts
-            Counts of all trials, in the same bins.
-        costs : LinearCosts
-            Costs of all trials.
+            All metrics.
+        minima : list of int
+            Positions of those that are minima.
+        counted : BinnedTrials
         """
+        tar, non, costs = counted.tar, counted.non, counted.costs
         own, left = (tar.by_group, non.by_group), (tar.without_groups, non.without_groups)
         n_groups = len(own[0])
         if n_groups < 2 or not all(counts.any(axis=1).all() for counts in left):
             return None
         best = BestDecisions.of(*left)
-        shifts, held_out = chosen_without(metrics, costs, (tar.in_bins, non.in_bins), left, best)
+        some = [metrics[k] for k in minima]
+        shifts, held_out = chosen_without(some, costs, (tar.in_bins, non.in_bins), left, best)
         means = [_sums(counts, of_class).sum(axis=0) for counts, of_class in zip(own, held_out, strict=True)]
         totals = (tar.total, non.total)
         shares = [
@@ -429,6 +433,7 @@ class WithoutGroups:
             own=own,
             best=best.bounded(*costs.one_trial),
             totals=totals,
+            minima=minima,
         )
 
     def means_below(self, at: IntArray) -> FloatPair:
@@ -477,23 +482,18 @@ class MetricInfluences:
     costs : (2, n_bins, n_metrics) array
         Costs of targets and of non-targets.
     counted : BinnedTrials
-    minima : list of int
-        Metrics whose decisions can be made without each group of units.
     without : WithoutGroups or None
-        These decisions.
+        Decisions made without each group of units.
     """
 
     def __init__(
-        self,
-        metrics: Sequence[LinearMetric],
-        costs: FloatArray,
-        counted: BinnedTrials,
-        minima: list[int],
-        without: WithoutGroups | None,
+        self, metrics: Sequence[LinearMetric], costs: FloatArray, counted: BinnedTrials, without: WithoutGroups | None
     ) -> None:
-        self.names, self.minima = [one.name for one in metrics], minima
-        self.maps = [k for k in minima if not metrics[k].sums]
+        self.names, self.minima = [one.name for one in metrics], [] if without is None else without.minima
+        self.maps = [k for k in self.minima if not metrics[k].sums]
         self.counts, self.factors, self.without = (counted.tar, counted.non), counted.small_sample, without
+        self.of_bins, self.design = counted.costs, counted.design
+        self.rows, self.are_listed = counted.rows, counted.singles is None or counted.rows is not None
         self.group, self.costs = np.zeros(counted.tar.n_units, np.int64), list[FloatArray]()
         for k, (own, cost) in enumerate(zip(self.counts, costs, strict=True)):
             fixed = ((cost - own.mean(cost)) / own.total)[None]

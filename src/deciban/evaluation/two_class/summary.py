@@ -28,7 +28,6 @@ from deciban.core.ranks.counts import SortedClass, joined_weights
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.core.resampling import unit_counts
 from deciban.core.resampling.clusters import ClusterDesign
-from deciban.core.resampling.intervals import small_sample_factors
 from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.core.resampling.units import Keys, TrialUnits, units_of_classes
 from deciban.errors import InputError
@@ -97,10 +96,7 @@ class BinnedTrials:
         of_tar, of_non = self.design.stretch.tolist()
         if self.singles is not None:  # the other factor is in the rows
             return np.full(self.tar.n_units, of_tar), np.full(self.non.n_units, of_non)
-        tar, non = (
-            small_sample_factors(one / own.total) for one, own in zip(self.totals, (self.tar, self.non), strict=True)
-        )
-        return of_tar * tar, of_non * non
+        return of_tar * self.tar.small_sample(self.totals[0]), of_non * self.non.small_sample(self.totals[1])
 
 
 class TrialsByUnit(ABC):
