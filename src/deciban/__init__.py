@@ -26,6 +26,7 @@ register(
         "page": "deciban.report.files:explore",
         "html": "deciban.report.files:shown",
     },
+    passes={"summary": "deciban.engines.sorting:summarize_source"},
     models={
         "affine": "deciban.calibration:AffineCalibrator",
         "beta": "deciban.calibration:BetaCalibrator",

@@ -7,25 +7,90 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import numpy as np
+
+from deciban.core.ranks.loops import ValueCounts, count_loops
 from deciban.errors import teller
 from deciban.memory import Cost, n_processors, require_room, rows_that_fit
-from deciban.metrics import SortedScores
-from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialSource, batches, in_threads
+from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialFields, TrialSource, batches, in_threads
+from deciban.types import ScoreArray
 
 W = TypeVar("W", bound=SourcePass)
 
 
-class CountingEngine(Engine):
-    """Engine that computes ranks by sorting or counting."""
-
-    def ranks(self, source: TrialSource, memory: int) -> SortedScores:
-        """See `Engine.ranks`."""
-        from deciban.engines.sorting import summarize_source  # slow import, and most passes need no ranks
-
-        return summarize_source(source, self, memory).ranks
+class NoRoomError(Exception):
+    """There is not enough memory for the counts of a pass, or a worker has no compiled loops."""
 
 
-class Threads(CountingEngine):
+class ValueTally(SourcePass):
+    """Pass that counts the scores of one class by value and collects the scores of the rarer class.
+
+    Parameters
+    ----------
+    system : int
+    rarer : int
+        Class whose scores are collected: 0 for non-targets, 1 for targets.
+    most : int
+        Maximum number of scores of the rarer class.
+    room : int
+        Maximum number of bytes of all counts.
+    n_bytes : int
+        Expected size of the result.
+
+    Attributes
+    ----------
+    n : list of int
+        Number of non-targets and of targets.
+    """
+
+    words = "counting"
+    rows_per_batch = 1 << 21  # some thousand scores for each block of counts
+
+    def __init__(self, system: int, rarer: int, most: int, room: int, n_bytes: int) -> None:
+        self.system, self.rarer, self.most, self.n_bytes = system, rarer, most, n_bytes
+        self.values, self.n, self._rare = ValueCounts(room), [0, 0], list[ScoreArray]()
+
+    @property
+    def has_sums(self) -> bool:
+        """See `SourcePass.has_sums`."""
+        return any(self.n)
+
+    @property
+    def rare(self) -> ScoreArray:
+        """All scores of the rarer class, in any order."""
+        return np.concatenate([np.zeros(0, np.float32), *self._rare])
+
+    def take(self, partitions: Sequence[SourcePartition]) -> None:
+        """See `SourcePass.take`."""
+        if count_loops() is None:
+            raise NoRoomError
+        parts: tuple[list[ScoreArray], list[ScoreArray]] = ([], [])
+        for partition in partitions:
+            batch = partition.read(TrialFields((self.system,), truth=True))
+            for c, some in enumerate((~batch.labels, batch.labels)):
+                parts[c].append(batch.scores[0][some].astype(np.float32, copy=False))
+        whole = [np.concatenate(own) for own in parts]
+        self.values.add(whole[1 - self.rarer])
+        with self.lock:
+            self._rare.append(whole[self.rarer])
+            self.n = [n + len(own) for n, own in zip(self.n, whole, strict=True)]
+        self._require_room()
+
+    def __add__(self, other: ValueTally) -> ValueTally:
+        """Return the counts of both."""
+        whole = self.empty()
+        whole.values = self.values + other.values
+        whole._rare = [*self._rare, *other._rare]
+        whole.n = [a + b for a, b in zip(self.n, other.n, strict=True)]
+        whole._require_room()
+        return whole
+
+    def _require_room(self) -> None:
+        if self.n[self.rarer] > self.most or self.values.is_full:
+            raise NoRoomError
+
+
+class Threads(Engine):
     """Engine that runs passes in this process.
 
     Parameters

@@ -21,10 +21,9 @@ from typing import Self
 
 from deciban._files import ScratchFolder
 from deciban._version import __version__
-from deciban.engines import CountingEngine
 from deciban.errors import ClusterError, InputError, command_spelling, counted, is_command_spelling, some_of, teller
 from deciban.memory import rows_that_fit
-from deciban.trials.sources import SourcePartition, TrialSource, W, batches
+from deciban.trials.sources import Engine, SourcePartition, TrialSource, W, batches
 from deciban.types import Foreign
 
 _PATIENCE = 30
@@ -276,7 +275,7 @@ _WAY = (
 )
 
 
-class DaskEngine(CountingEngine):
+class DaskEngine(Engine):
     """Engine that runs passes on the workers of a cluster.
 
     Parameters

@@ -23,7 +23,8 @@ from deciban._files import ScratchFolder
 from deciban.core.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.core.ranks.counts import SortedClass, ascending, is_whole, whole_if_possible
 from deciban.core.ranks.hull import CoarseTable, CornerCounts, OrderedPairs, ScoreGroups, groups_of, steps
-from deciban.core.ranks.loops import N_BYTES, ValueCounts, count_loops, expected_bytes
+from deciban.core.ranks.loops import N_BYTES, ValueCounts, all_in_order, count_loops, expected_bytes
+from deciban.engines import NoRoomError, ValueTally
 from deciban.evaluation.curves import drawn_lines
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.two_class.evaluate import evaluation_of
@@ -63,8 +64,6 @@ class Ascending(SourcePass):
     system : int
     kind : dtype
         Type of the scores.
-    sorts : bool
-        Whether to sort the scores.
 
     Attributes
     ----------
@@ -74,8 +73,8 @@ class Ascending(SourcePass):
 
     words = "sorting"
 
-    def __init__(self, system: int, kind: DTypeLike, *, sorts: bool = True) -> None:
-        self.system, self.kind, self.sorts = system, kind, sorts
+    def __init__(self, system: int, kind: DTypeLike) -> None:
+        self.system, self.kind = system, kind
 
     def of(self, partitions: Sequence[SourcePartition]) -> list[tuple[int, ScoreArray, FloatArray | None]]:
         """See `SourcePass.of`."""
@@ -93,7 +92,7 @@ class Ascending(SourcePass):
         classes = []
         for c, parts in enumerate(values):
             whole = list(map(np.concatenate, zip(*parts, strict=True)))
-            own = SortedClass.of(*whole) if self.sorts else SortedClass(whole[0], None, None)
+            own = SortedClass.of(*whole)
             classes.append((c, own.scores, own.weights))
         return classes
 
@@ -604,18 +603,11 @@ def evaluate_system(
 FEWEST_ROWS = 1 << 26
 """Minimum number of rows for counting. With fewer rows, most scores are distinct and sorting is faster."""
 
-_ROWS_PER_BATCH = 1 << 21
-"""Number of rows in a batch, which gives some thousand scores for each block of counts."""
-
 _STEP = 1 << 18
 """Number of distinct scores that are grouped at once."""
 
 _MORE_THAN_SEEN = 1.25
 """Tolerance for partitions that need more memory than expected from the first one."""
-
-
-class _NoRoomError(Exception):
-    """There is not enough memory for the counts of a pass."""
 
 
 def summarize_by_value(
@@ -633,55 +625,47 @@ def summarize_by_value(
     Summary or None
         None if sorting is better, or no compiled loops are available.
     """
-    if source.is_double or source.has_weights or source.n_rows < FEWEST_ROWS or not engine.shares_memory:
+    if source.is_double or source.has_weights or source.n_rows < FEWEST_ROWS:
         return None
     first = source.partitions[0].read(TrialFields((system,), truth=True))
     share = np.count_nonzero(first.labels) / max(len(first.labels), 1)
-    keep, most = int(share <= 0.5), _MORE_THAN_SEEN * min(share, 1 - share) * source.n_rows
-    at_once = engine.n_at_once * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.partitions))
+    rarer, most = int(share <= 0.5), int(_MORE_THAN_SEEN * min(share, 1 - share) * source.n_rows)
+    at_once = engine.n_at_once * max(ValueTally.rows_per_batch, *(one.n_rows for one in source.partitions))
     room = memory - N_BYTES - int(most * Cost.KEPT + at_once * Cost.READ)
-    if _MORE_THAN_SEEN * expected_bytes(first.scores[0], source.n_rows) > room or (loops := count_loops()) is None:
+    counts = int(_MORE_THAN_SEEN * expected_bytes(first.scores[0], source.n_rows))
+    of_worker = 4 * (counts + 4 * most)
+    if counts > room or engine.bounded(of_worker) < of_worker or count_loops() is None:
         return None
-    values, kept, n = ValueCounts(room, loops), list[ScoreArray](), [0, 0]
-
-    def use(result: Ascending) -> None:
-        for c, scores, _ in result.found:
-            n[c] += len(scores)
-            if c == keep:
-                kept.append(scores)
-            else:
-                values.add(scores)
-        if n[keep] > most or values.is_full:
-            raise _NoRoomError
-
-    work = Ascending(system, np.float32, sorts=False)
-    work.rows_per_batch = _ROWS_PER_BATCH
     try:
-        engine.each(work, source.partitions, use)
-    except _NoRoomError:  # the first trials were not typical
+        tally = engine.run(ValueTally(system, rarer, most, room, of_worker // 4), source.partitions)
+    except NoRoomError:  # the first trials were not typical
         return None
-    require_two_classes(n, source.name)
-    return _summary(np.sort(np.concatenate(kept)), values, keep, engine, SortedSummation.of(metrics, n[1], n[0], _STEP))
+    require_two_classes(tally.n, source.name)
+    adding, n_threads = (
+        SortedSummation.of(metrics, tally.n[1], tally.n[0], _STEP),
+        SortRoom.of(engine, memory).n_threads,
+    )
+    return _summary(all_in_order([tally.rare])[0], tally.values, rarer, n_threads, adding)
 
 
-def _summary(kept: ScoreArray, values: ValueCounts, keep: int, engine: Engine, adding: SortedSummation) -> Summary:
+def _summary(rare: ScoreArray, values: ValueCounts, rarer: int, n_threads: int, adding: SortedSummation) -> Summary:
     """Return the summary from the sorted scores of the rarer class and the counts of the other class."""
     give_back()
-    entries = list(in_threads(lambda block: block.taken(), values.blocks(), engine.n_at_once))
+    entries = list(in_threads(lambda block: block.taken(), values.blocks(), n_threads))
     ends: list[ScoreArray] = [scores[-1] for scores, _ in entries]
-    cuts = [0, *np.searchsorted(kept, ends[:-1], side="right").tolist(), len(kept)]
+    cuts = [0, *np.searchsorted(rare, ends[:-1], side="right").tolist(), len(rare)]
     below = np.concatenate(([0], np.cumsum([counts.sum() for _, counts in entries]))).tolist()
 
     def added(at: int) -> SortedSums:
-        own, (scores, counts) = SortedClass(kept[cuts[at] : cuts[at + 1]], None, None), entries[at]
+        own, (scores, counts) = SortedClass(rare[cuts[at] : cuts[at + 1]], None, None), entries[at]
         other, before = counted(scores, counts), (cuts[at], below[at])
-        return adding(own, other, before) if keep else adding(other, own, (below[at], cuts[at]))
+        return adding(own, other, before) if rarer else adding(other, own, (below[at], cuts[at]))
 
-    parts = list(in_threads(added, range(len(entries)), engine.n_at_once))
+    parts = list(in_threads(added, range(len(entries)), n_threads))
     scores, counts = (np.concatenate(one) for one in zip(*entries, strict=True))
     del entries[:]
-    own, others = SortedClass(kept, None, None), counted(scores, counts)
-    tar, non = (own, others) if keep else (others, own)
+    own, others = SortedClass(rare, None, None), counted(scores, counts)
+    tar, non = (own, others) if rarer else (others, own)
     return adding.summary(parts, tar, non, is_weighted=False)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
+from deciban._lazy import registered
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Names
@@ -376,7 +377,7 @@ class SourceTrials(LabelledSource):
 
             return SortedScores(**self.source.held.as_sets())
         self.look(_nothing)
-        scores: SortedScores = self.engine.ranks(self.source, self.memory or 0)
+        scores: SortedScores = registered("passes", "summary")(self.source, self.engine, self.memory or 0).ranks
         return scores
 
 

@@ -652,17 +652,6 @@ class Engine(ABC):
             If not even one partition fits in memory.
         """
 
-    @abstractmethod
-    def ranks(self, source: TrialSource, memory: int) -> Any:
-        """Sort the scores of the first system of a two-class source; see `deciban.metrics.SortedScores`.
-
-        Parameters
-        ----------
-        source : TrialSource
-        memory : int
-            Bytes that sorting may take.
-        """
-
     def close(self) -> None:  # noqa: B027  # most engines have nothing to close
         """Stop processes and close connections that were started for the engine."""
 

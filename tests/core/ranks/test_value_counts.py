@@ -1,17 +1,27 @@
 """Counts by value are those of sorting."""
 
+import pickle
+
 import numpy as np
 import pytest
 
-from deciban.core.ranks.loops import ValueCounts, count_loops, expected_bytes
+from deciban.core.ranks.loops import ValueCounts, expected_bytes
 
 pytest.importorskip("numba")
 
 
-def counted(*parts):
-    counts = ValueCounts(10**9, count_loops())
+def count(*parts):
+    counts = ValueCounts(10**9)
     for one in parts:
         counts.add(one)
+    return counts
+
+
+def counted(*parts):
+    return listed(count(*parts))
+
+
+def listed(counts):
     scores, numbers = zip(*(block.taken() for block in counts.blocks()), strict=True)
     return np.concatenate(scores), np.concatenate(numbers)
 
@@ -27,8 +37,23 @@ def test_every_score_is_counted_in_order(n_ties):
     np.testing.assert_array_equal(numbers, expected[1])
 
 
+@pytest.mark.parametrize("n_ties", [100, 200, 70_000])
+def test_counts_that_are_sent_and_added_are_those_of_all_scores(n_ties):
+    rng = np.random.default_rng(n_ties)
+    parts = [
+        np.concatenate((rng.normal(at, 1.0, 10 ** (4 + at)), np.repeat([0.5, -np.inf, -0.0], n_ties))).astype(
+            np.float32
+        )
+        for at in range(3)
+    ]
+    one, other, third = (pickle.loads(pickle.dumps(count(part))) for part in parts)  # noqa: S301  # our own
+    found = listed(one + other + third)
+    np.testing.assert_array_equal(found, counted(*parts))
+    np.testing.assert_array_equal(listed(other + one + third + ValueCounts(10**9)), found)
+
+
 def test_more_than_there_is_room_for_is_told():
-    counts = ValueCounts(10**6, count_loops())
+    counts = ValueCounts(10**6)
     assert counts.is_full, "what waits alone takes more"
 
 

@@ -21,6 +21,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.errors import not_none
 from deciban.memory import n_processors
 from deciban.types import AnyArray, CountArray, Foreign, ScoreArray, T
 
@@ -410,23 +411,35 @@ _LEAST, _MOST_REST = 1 << 9, 1 << 22
 _AT_FIRST, _WAITING = 1 << 8, 1 << 16
 """Initial and largest size of the buffer of a block."""
 
+_NO_BITS, _NO_COUNTS = np.zeros(0, np.uint32), np.zeros(0, np.uint8)
+
 
 class ValueCounts:
-    """Counts of float32 scores; several threads may add at the same time.
+    """Counts of float32 scores; several threads may add at the same time. Supports pickle; needs `count_loops`.
 
     Parameters
     ----------
     most : int
         Limit of memory in bytes.
-    loops : CountLoops
     """
 
-    def __init__(self, most: int, loops: CountLoops) -> None:
-        self.most, self.loops = most, loops
-        self._blocks: dict[int, ScoreBlock] = {}
-        self._lock = threading.Lock()
-        self._scratch = threading.local()
-        self._rest: list[BitArray] = []
+    def __init__(self, most: int) -> None:
+        self.most, self._lock, self._scratch = most, threading.Lock(), threading.local()
+        self._blocks, self._rest = dict[int, ScoreBlock](), list[BitArray]()
+
+    def __getstate__(self) -> tuple[int, list[ScoreBlock]]:
+        return self.most, self.blocks()
+
+    def __setstate__(self, state: tuple[int, list[ScoreBlock]]) -> None:
+        self.__init__(state[0])  # type: ignore[misc]
+        self._blocks = {one.number: one for one in state[1]}
+
+    def __add__(self, other: ValueCounts) -> ValueCounts:
+        """Return the counts of both."""
+        whole = ValueCounts(self.most)
+        for block in [*self.blocks(), *other.blocks()]:
+            whole._blocks[block.number] = whole._blocks.get(block.number, ScoreBlock(block.number)) + block
+        return whole
 
     @property
     def is_full(self) -> bool:
@@ -446,9 +459,10 @@ class ValueCounts:
     def _add(self, bits: BitArray, least: int) -> BitArray:
         """Count trials block by block; return the scores of blocks with fewer than ``least`` trials."""
         numbers, room = np.zeros(N_BLOCKS, np.int64), self._room(len(bits))
-        self.loops.count_blocks(bits, numbers)
+        loops = not_none(count_loops(), "numba")
+        loops.count_blocks(bits, numbers)
         ends = np.cumsum(numbers)
-        self.loops.part(bits, ends - numbers, room)
+        loops.part(bits, ends - numbers, room)
         left = [room[:0]]
         for number in np.flatnonzero(numbers).tolist():
             own = room[ends[number] - numbers[number] : ends[number]]
@@ -469,12 +483,12 @@ class ValueCounts:
         block = self._blocks.get(number)
         if block is None:
             with self._lock:
-                block = self._blocks.setdefault(number, ScoreBlock(number, self.loops))
+                block = self._blocks.setdefault(number, ScoreBlock(number))
         return block
 
     def blocks(self) -> list[ScoreBlock]:
         """Return the blocks with trials in ascending order of scores, after all were added."""
-        rest, self._rest = np.concatenate([np.zeros(0, np.uint32), *self._rest]), []
+        rest, self._rest = np.concatenate([_NO_BITS, *self._rest]), []
         self._add(rest, 1)
         half = N_BLOCKS // 2
         return [self._blocks[n] for n in sorted(self._blocks, key=lambda n: n if n < half else half - 1 - n)]
@@ -499,23 +513,36 @@ class ScoreBlock:
     ----------
     number : int
         Leading bits.
-    loops : CountLoops
+    waiting : array
+        Scores that are not counted yet.
+    low, high : array
+        Counts up to `CARRIED` and counts that were carried, by the other bits; empty without counts.
     """
 
-    def __init__(self, number: int, loops: CountLoops) -> None:
-        self.number, self.loops = number, loops
-        self._lock = threading.Lock()
-        self._waiting: BitArray = np.empty(_AT_FIRST, np.uint32)
-        self._n = 0
-        """Number of buffered scores."""
-        self._low: NDArray[np.uint8] | None = None
-        self._high: NDArray[np.uint32] = np.zeros(0, np.uint32)
-        """Carried counts."""
+    def __init__(
+        self, number: int, waiting: BitArray = _NO_BITS, low: AnyArray = _NO_COUNTS, high: AnyArray = _NO_BITS
+    ) -> None:
+        self.number, self._waiting, self._low, self._high = number, waiting, low, high
+        self._n, self._lock = len(waiting), threading.Lock()
+
+    def __reduce__(self) -> tuple[type[ScoreBlock], tuple[object, ...]]:
+        return ScoreBlock, (self.number, self._waiting[: self._n], self._low, self._high)
+
+    def __add__(self, other: ScoreBlock) -> ScoreBlock:
+        """Return the counts of both, in new arrays."""
+        low = _sum_of_tables(self._low, other._low)  # below 2 * CARRIED
+        carried = low >= CARRIED
+        low[carried] -= CARRIED
+        high = _sum_of_tables(self._high, other._high, carried if carried.any() else _NO_BITS)
+        whole = ScoreBlock(self.number, low=low, high=high)
+        for one in (self, other):
+            whole.add(one._waiting[: one._n])
+        return whole
 
     @property
     def n_bytes(self) -> int:
         """Memory in bytes."""
-        return self._waiting.nbytes + self._high.nbytes + (0 if self._low is None else self._low.nbytes)
+        return self._waiting.nbytes + self._high.nbytes + self._low.nbytes
 
     def add(self, bits: BitArray) -> None:
         """Count scores, from any thread."""
@@ -528,7 +555,7 @@ class ScoreBlock:
                 return
             upto = self._n + len(bits)
             if upto > len(self._waiting):
-                more = np.empty(min(max(upto, 2 * len(self._waiting)), _WAITING), np.uint32)
+                more = np.empty(min(max(upto, 2 * len(self._waiting), _AT_FIRST), _WAITING), np.uint32)
                 more[: self._n] = self._waiting[: self._n]
                 self._waiting = more
             self._waiting[self._n : upto] = bits
@@ -536,26 +563,32 @@ class ScoreBlock:
 
     def _count(self, bits: BitArray) -> NDArray[np.uint8]:
         """Count scores in any order."""
-        if self._low is None:
+        if not len(self._low):
             self._low = np.zeros(_N_PLACES, np.uint8)
         self._low.max()  # a sequential read loads the table into cache five times as fast as random access
-        done = 0
+        loops, done = not_none(count_loops(), "numba"), 0
         while True:
-            done = self.loops.count(bits, done, self._low, self._high)
+            done = loops.count(bits, done, self._low, self._high)
             if done == len(bits):
                 return self._low
             self._high = np.zeros(_N_PLACES, np.uint32)
 
     def taken(self) -> tuple[ScoreArray, CountArray]:
         """Return distinct scores in ascending order and their counts, and free the memory of the block."""
-        waiting, self._waiting = self._waiting[: self._n], np.empty(0, np.uint32)
-        if self._low is None:
+        waiting, self._waiting = self._waiting[: self._n], _NO_BITS
+        if not len(self._low):
             bits, counts = np.unique(waiting, return_counts=True)
         else:
             low, bits, counts = self._count(waiting), np.empty(_N_PLACES, np.uint32), np.empty(_N_PLACES, np.int64)
-            n = self.loops.list_counts(low, self._high, self.number << PLACE, bits, counts)
+            n = not_none(count_loops(), "numba").list_counts(low, self._high, self.number << PLACE, bits, counts)
             bits, counts = bits[:n].copy(), counts[:n].copy()
-        self._n, self._low, self._high = 0, None, self._high[:0].copy()
+        self._n, self._low, self._high = 0, _NO_COUNTS, _NO_BITS
         if self.number >= N_BLOCKS // 2:  # negative scores
             bits, counts = np.ascontiguousarray(bits[::-1]), np.ascontiguousarray(counts[::-1])
         return bits.view(np.float32), counts
+
+
+def _sum_of_tables(*tables: AnyArray) -> AnyArray:
+    """Return the sum of tables that are not empty, in the type of the first one."""
+    own = [one for one in tables if len(one)]
+    return np.array(own).sum(axis=0, dtype=tables[0].dtype) if own else tables[0]
