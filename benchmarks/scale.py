@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
@@ -157,23 +157,23 @@ class Watched:
 
 def watched(job: str, folder: Path, memory: int) -> Watched:
     """Run a job in a process of its own."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, __file__, "--job", job, "--folder", str(folder), "--memory", str(memory)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        most, over = 0, threading.Event()
+        most, over, seconds = 0, threading.Event(), dict[int, float]()
 
         def watch() -> None:
             nonlocal most
             while not over.wait(0.02):
-                most = max(most, sum(map(anonymous, tree(process.pid))))
+                pids = list(tree(process.pid))
+                most = max(most, sum(map(anonymous, pids)))
+                seconds.update({pid: max(of_processors(pid), seconds.get(pid, 0.0)) for pid in pids})
 
         thread = threading.Thread(target=watch)
         thread.start()
         told, errors = process.communicate()
         over.set()
         thread.join()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    took = sum(seconds.values())  # nobody waits for workers that are copies of another process
     if process.returncode:
         return Watched(np.nan, took, most, {}, (errors.strip().splitlines() or ["ended"])[-1])
     found = json.loads(told.strip().splitlines()[-1])
@@ -186,6 +186,15 @@ def anonymous(pid: int) -> int:
     except OSError:
         return 0
     return sum(1024 * int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "RssShmem:")))
+
+
+def of_processors(pid: int) -> float:
+    """Processor seconds of a process until now."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def tree(pid: int) -> Iterator[int]:
