@@ -652,23 +652,20 @@ def _summary(rare: ScoreArray, values: ValueCounts, rarer: int, n_threads: int, 
     """Return the summary from the sorted scores of the rarer class and the counts of the other class."""
     give_back()
     entries = list(in_threads(lambda block: block.taken(), values.blocks(), n_threads))
-    ends: list[ScoreArray] = [scores[-1] for scores, _ in entries]
-    cuts = [0, *np.searchsorted(rare, ends[:-1], side="right").tolist(), len(rare)]
-    below = np.concatenate(([0], np.cumsum([counts.sum() for _, counts in entries]))).tolist()
+    ends = np.cumsum([len(scores) for scores, _ in entries]).tolist()
+    starts = [0, *ends[:-1]]
+    scores, counts = (np.concatenate(one) for one in zip(*entries, strict=True))
+    del entries
+    cumulated = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=cumulated[1:])
+    own, others = SortedClass(rare, None, None), SortedClass(scores, counts, cumulated)
+    cuts = [0, *np.searchsorted(rare, [scores[end - 1] for end in ends[:-1]], side="right").tolist(), len(rare)]
 
     def added(at: int) -> SortedSums:
-        own, (scores, counts) = SortedClass(rare[cuts[at] : cuts[at + 1]], None, None), entries[at]
-        other, before = counted(scores, counts), (cuts[at], below[at])
-        return adding(own, other, before) if rarer else adding(other, own, (below[at], cuts[at]))
+        parts = part_of(own, slice(*cuts[at : at + 2])), part_of(others, slice(starts[at], ends[at]))
+        below = cuts[at], cumulated[starts[at]].item()
+        return adding(*parts, below) if rarer else adding(*parts[::-1], below[::-1])
 
-    parts = list(in_threads(added, range(len(entries)), n_threads))
-    scores, counts = (np.concatenate(one) for one in zip(*entries, strict=True))
-    del entries[:]
-    own, others = SortedClass(rare, None, None), counted(scores, counts)
+    parts = list(in_threads(added, range(len(ends)), n_threads))
     tar, non = (own, others) if rarer else (others, own)
     return adding.summary(parts, tar, non, is_weighted=False)
-
-
-def counted(scores: ScoreArray, counts: CountArray) -> SortedClass:
-    """Return a class from distinct scores in ascending order with their counts."""
-    return SortedClass(scores, counts, np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))))
