@@ -504,11 +504,10 @@ def enough(facts: SystemFacts) -> Answer:
 
 def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
     """Answer what to do, given the answers to the other questions."""
-    moods = {answer.question: answer.mood for answer in answers}
+    moods, steps, verdicts = {answer.question: answer.mood for answer in answers}, list[str](), list[str]()
     if facts.is_reversed:
         words = "Check the sign of the scores, which label means target, and the order of classes and columns."
         return Answer(NEXT, "check the input", "bad", (words,))
-    steps, verdicts = list[str](), list[str]()
     if moods.get(CALIBRATED) in ("bad", "fair"):
         verdicts.append(f"{facts.before}calibrate")
         words = f"{facts.before}calibrate on other trials of the same kind (deciban calibrate), and evaluate again."
@@ -585,8 +584,9 @@ def _calibration_in_words(one: Evaluation | ClassEvaluation, facts: SystemFacts,
     if max(one.cllr - one.min_cllr, 0.0) > _FINE * one.cllr:
         facts = facts_of(one)
     if (mood := calibrated(facts).mood) in ("good", "unknown"):
-        fine = "shows no significant calibration problem (few errors)" if facts.scarce else "is well calibrated"
-        return f"and {fine}" if mood == "good" else "and its calibration is not known"
+        few = "few errors in some classes" if one.kind == "classes" else "too few errors"
+        fine = f"and shows no significant calibration problem ({few})" if facts.scarce else "and is well calibrated"
+        return fine if mood == "good" else "and its calibration is not known"
     has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
     words = _fault(facts, scores)
     fair = f"and its calibration can be improved ({words})" if mood == "fair" and has_scale else f"{fault} {words}"
