@@ -113,7 +113,7 @@ class UnitCounts:
         inside = as_array(counted(groups[0], within, few))
         by_group = by_group + as_array(_table(groups[1], bin_of, weights, few) - counted(groups[0], twice, few))
         if weights is None and _is_sparse(shape, len(scores)) and len(scores) < _FEW:
-            counts = _table_of_pairs(first, other, bin_of, shape)
+            counts = _added(_pairs_by_bin(first, other, bin_of, shape))
         else:
             counts = _table(first, bin_of, weights, shape) + _table(other, bin_of, weights, shape)
             counts = counts - counted(first, twice, shape) if len(twice) else counts  # a unit on both sides counts once
@@ -259,8 +259,8 @@ def _is_sparse(shape: tuple[int, int], n_trials: int) -> bool:
     return size > _DENSE or (size > _SMALL and n_trials < _FILLED * size)
 
 
-def _table_of_pairs(first: IntArray, other: IntArray, bin_of: IntArray, shape: tuple[int, int]) -> Table:
-    """Return trials with two units by unit and bin, as `_table` does for one; a unit on both sides counts once."""
+def _pairs_by_bin(first: IntArray, other: IntArray, bin_of: IntArray, shape: tuple[int, int]) -> Table:
+    """Return the two units of each trial by bin, for `_added`; a unit on both sides counts once."""
     from scipy.sparse import coo_matrix, csr_matrix  # rarely needed
 
     n_bins = shape[1]
@@ -272,9 +272,18 @@ def _table_of_pairs(first: IntArray, other: IntArray, bin_of: IntArray, shape: t
     del by_bin  # memory that is free again need not be fetched from the system
     once = np.ones(len(pairs), np.int8)
     once[1::2] = pairs[1::2] != pairs[::2]
-    by_unit: Foreign = csr_matrix((once, pairs, starts), shape=(n_bins, shape[0])).tocsc()
-    del once, pairs
-    table = csr_matrix((by_unit.data.astype(np.int32), by_unit.indices, by_unit.indptr), shape=shape)
+    return csr_matrix((once, pairs, starts), shape=(n_bins, shape[0]))
+
+
+def _added(by_bin: Table) -> Table:
+    """Return a sparse matrix of bins and units by unit and bin; trials of a unit in a bin meet without a sort."""
+    from scipy.sparse import csr_matrix  # rarely needed
+
+    n, by_unit = by_bin.nnz, by_bin.tocsc()
+    del by_bin
+    kind = np.int32 if n < _FEW else np.int64
+    counts = by_unit.data.astype(kind) if by_unit.dtype == np.int8 else by_unit.data
+    table = csr_matrix((counts, by_unit.indices, by_unit.indptr), shape=by_unit.shape[::-1])
     table.sum_duplicates()
     return table
 
@@ -286,12 +295,10 @@ def _table(unit: IntArray, bin_of: IntArray, weights: CountArray | None, shape: 
     if _is_sparse(shape, len(bin_of)):
         from scipy.sparse import coo_matrix  # rarely needed
 
-        own: Any = np.ones(len(bin_of), np.int32 if len(bin_of) < _FEW else np.int64) if weights is None else weights
-        by_bin = coo_matrix((own, (bin_of, unit)), shape=(n_bins, n_units))
-        by_bin.has_canonical_format = True  # trials of a unit in a bin meet below, without a sort
-        table: Foreign = by_bin.tocsr().tocsc().T
-        table.sum_duplicates()
-        return table
+        own: Any = np.ones(len(bin_of), np.int8) if weights is None else weights
+        by_bin: Foreign = coo_matrix((own, (bin_of, unit)), shape=(n_bins, n_units))
+        by_bin.has_canonical_format = True  # nothing is added yet
+        return _added(by_bin.tocsr())
     place = bin_of * np.int64(n_units)
     place += unit
     counts: CountArray = np.bincount(place, weights, size)
