@@ -69,6 +69,7 @@ class CostBlock:
     weights: CountArray | None
     units: TrialUnits | None
     _entries: dict[tuple[int, int], tuple[IntArray | slice, IntArray, IntArray]] = field(default_factory=dict)
+    _single: dict[tuple[int, int], IntArray | None] = field(default_factory=dict)
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -87,6 +88,16 @@ class CostBlock:
             pair = design.pair_of(self.stratum[trials][at], codes)
             self._entries[key] = (at, *np.unique(pair, return_inverse=True))
         return self._entries[key]
+
+    def by_pair(self, costs: FloatArray, trials: slice, design: UnitDesign) -> FloatArray:
+        """Return sums of costs of some trials (n_metrics, n_trials) by the occurring pairs of `entries`."""
+        at, own, place = self.entries(trials, design)
+        key = trials.start, trials.stop
+        if key not in self._single:
+            is_single = isinstance(at, slice) and len(own) == len(place)
+            self._single[key] = np.argsort(place) if is_single else None
+        order = self._single[key]
+        return row_sums(place, costs[:, at], len(own)) if order is None else costs.take(order, axis=1)
 
     def runs(self, trials: slice) -> tuple[IntArray, IntArray]:
         """Return the starts of the strata among some trials, and the strata."""
@@ -197,16 +208,20 @@ class ByUnit(CostSums):
         return (self.by_pair,)
 
     def _add(self, part: CostPart, block: CostBlock, costs: FloatArray) -> None:
-        trial, own, place = block.entries(part.trials, self.design)
+        own = block.entries(part.trials, self.design)[1]
         weighted = costs if block.weights is None else costs * block.counts[part.trials]
-        self.by_pair[part.metrics[:, None], own] += row_sums(place, weighted[:, trial], len(own))
+        sums, run = block.by_pair(weighted, part.trials, self.design), slice(own[0], own[-1] + 1)
+        at = (part.metrics, run) if run.stop - run.start == len(own) else (part.metrics[:, None], own)
+        self.by_pair[at] += sums
 
     def _influences(self, rows: slice, some: IntArray | slice = slice(None)) -> FloatArray:
         """Return influences of units through strata, (n_metrics, n_some), for all pairs or for some."""
         design = self.design
         means, stratum = self.sums[rows] / design.weights.totals, design.pairs.stratum[some]
-        result = self.by_pair[rows][:, some] - means[:, stratum] * design.pairs.weight[some]
-        return np.asarray(result * (design.share[stratum] * design.factor_of_pairs[some]))
+        result = self.by_pair[rows] if len(stratum) == design.n_pairs else self.by_pair[rows][:, some]
+        result = result - means.take(stratum, axis=1) * design.pairs.weight[some]
+        result *= design.share[stratum] * design.factor_of_pairs[some]
+        return np.asarray(result)
 
     def influences(self, rows: slice = slice(None)) -> FloatArray:
         """Return influences of all units; see `CostSums.influences`."""
