@@ -285,7 +285,7 @@ def test_what_is_not_compared_is_said():
     told = significant_differences(part, 0.95)
     assert told[0].startswith("place a is significantly worse than place b: EER")
     assert "not compared, because all trials have one unit: place c; place d" in told
-    assert "no differences of Cllr, which is infinite in place b" in told
+    assert "differences of Cllr are not computed, because it is infinite in place b" in told
 
 
 def test_minima_without_false_alarms_are_not_taken_for_different():
@@ -299,7 +299,7 @@ def test_minima_without_false_alarms_are_not_taken_for_different():
     assert told[0].startswith("no condition differs from the mean of the others significantly")
     (last,) = told[1:]
     assert last.startswith(
-        "no differences of minDCF, because a class has no error at the best threshold: place a; place b;"
+        "differences of minDCF are not computed, because a class has no error at the best threshold: place a; place b;"
     )
     assert not [one for one in part.differences if one.metric == ("min_dcf", 0)]
 

@@ -75,7 +75,7 @@ def test_cross_validated_by_group(by, parts, folder):
     crossed = done.dev.systems[-1]
     assert crossed.name == "fusion (cross-validated)"
     assert crossed.cllr == pytest.approx(cllr(expected), rel=1e-6)
-    assert any("a model that was not trained on" in fact for fact in done.message_lines)
+    assert any("a model that was trained without" in fact for fact in done.message_lines)
     assert done.summary[-1].endswith("expect those of 'fusion (cross-validated)'.")
 
 
@@ -119,8 +119,9 @@ def test_subsets_are_trained_where_a_system_lacks_trials(folder):
     assert done.dev.systems[-1].n_tar + done.dev.systems[-1].n_non == 400
     assert done.dev.systems[-2].n_tar + done.dev.systems[-2].n_non == 340
     assert "note  60 trials without a score of part" in done.message_lines
-    assert "a: 60 trials have exactly these scores, trained on 400 trials with at least these; converged" in "\n".join(
-        done.summary
+    assert (
+        "a: for 60 trials with exactly these scores, trained on 400 trials with at least these scores; converged"
+        in "\n".join(done.summary)
     )
     assert [row.name for row in done.model.parameter_rows()][:3] == [
         "a + part: a",

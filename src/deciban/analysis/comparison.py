@@ -424,7 +424,7 @@ def against_first(comparison: Comparison) -> Comparison:
         replace(pair, metrics=tuple(replace(one, holm=among[one.metric]) for one in pair.metrics))
         for pair, among in zip(kept, adjusted, strict=True)
     )
-    return replace(comparison, pairs=pairs)
+    return replace(comparison, pairs=pairs, notes=tuple(_notes(comparison.systems, pairs, comparison.level)))
 
 
 def _require_intervals(one: one_system.OneSystem, other: one_system.OneSystem) -> None:
