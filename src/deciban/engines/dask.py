@@ -416,9 +416,13 @@ class DaskEngine(Engine):
                         future = self._submitted(_summed, work.empty(), waiting[0], at, *value)
                         futures[future] = keys[future.key] = waiting.pop(0)
                         at += 1
-                    for future in _first_done(self.client, list(futures)):
-                        use(future.result())
-                        del futures[future]
+                    try:
+                        for future in _first_done(self.client, list(futures)):
+                            use(future.result())
+                            del futures[future]
+                    except CancelledError as error:
+                        words = "the scheduler stopped during a pass. Start it again, and repeat the command."
+                        raise ClusterError(f"dask: {words}") from error
 
     def _run(self, work: W, partitions: Sequence[SourcePartition]) -> W:
         if not partitions:
