@@ -487,6 +487,7 @@ def _shape(line: str) -> tuple[int, int, int]:
 
 
 _HEAD = 4096
+_MANY_ROWS = 2 * 10**7
 
 _WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 """Bytes of a value in memory; text is stored as a number of a dictionary."""
@@ -530,6 +531,17 @@ def _size_by_footer(path: Path) -> tuple[int, int]:
         n_numbers = sum(one.physical_type in ("FLOAT", "DOUBLE") for one in widths)
         written = sum(footer.row_group(at).total_byte_size for at in range(footer.num_row_groups))
     return footer.num_rows, bytes_of_parquet(footer.num_rows, n_numbers, max(decoded, written))
+
+
+def are_rows_alone(path: PathLike) -> bool:
+    """Return True for Parquet files of so many labelled scores without names that batches are faster than one table."""
+    if rows_of(path) < _MANY_ROWS:
+        return False
+    import pyarrow.parquet as pq
+
+    with suppress(FormatError), formats.only_format_errors(str(path), "Parquet"):
+        return all(pq.read_metadata(part).num_columns == 2 for part in parts_of(path))  # scores and labels
+    return False
 
 
 def is_longer(scores: Sequence[PathLike | TwoFiles | None], key: PathLike | None, room: int) -> bool:

@@ -24,6 +24,7 @@ from deciban.errors import (
     not_none,
     option,
 )
+from deciban.io import recognition
 from deciban.io.columns.values import coded_column
 from deciban.io.formats import Contents
 from deciban.io.reader import matrices_by_key, require_as_many
@@ -394,9 +395,11 @@ def opened(scores: Paths | Opened | Frame, key: PathLike | None, options: Option
         return opened_summaries(named, options)
     is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: in batches
     is_large = not has_objects and memory_of(named, key) > room
+    is_labelled = not has_objects and key is None and len(named) == 1 and not isinstance(named[0], TwoFiles)
     if is_large and options.metrics.classifier:
         require_room(CLASSIFIER, bytes_held(max(map(rows_of, named))), room)
-    if is_asked or is_large or is_longer(named, key, room):
+    is_cheaper = is_labelled and not options.metrics.classifier and recognition.are_rows_alone(named[0])
+    if is_asked or is_large or is_cheaper or is_longer(named, key, room):
         return open_source(named, key, options)
     return ScoreFiles.of(scores, key, options.reading)
 
