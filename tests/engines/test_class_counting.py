@@ -197,7 +197,7 @@ def test_passes_over_parts_add_up_and_travel():
     apart = [ClassSurvey(SystemScores(0, classes, has_weights=False), metrics) for _ in range(2)]
     for at, partition in enumerate(source.partitions):
         apart[at % 2].take([partition])
-    both = (pickle.loads(pickle.dumps(apart[0])) + apart[1]).found  # noqa: S301
+    both = (pickle.loads(pickle.dumps(apart[0])) + apart[1]).result  # noqa: S301
     np.testing.assert_array_equal(both.summary.confusion, whole.summary.confusion)
 
     asked = ProblemRequest.of(metrics, classes, whole.summary.places)

@@ -45,7 +45,7 @@ def many_tasks(monkeypatch):
 
 
 def n_trials(found):
-    return sum(len(scores) for _, scores, _ in found.found)
+    return sum(len(scores) for _, scores, _ in found.result)
 
 
 def in_memory(scores, truth):

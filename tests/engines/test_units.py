@@ -100,10 +100,10 @@ def test_counts_of_parts_add_up():
         Threads(1).run(work.empty(), source.partitions[:2]),
         Threads(1).run(work.empty(), source.partitions[2:]),
     )
-    both = (left + right).found
-    for one, other in ((both.tar, whole.found.tar), (both.non, whole.found.non)):
+    both = (left + right).result
+    for one, other in ((both.tar, whole.result.tar), (both.non, whole.result.non)):
         np.testing.assert_array_equal(one.array if hasattr(one, "array") else one.counts, other.counts)
-    assert (work.empty() + right).found.tar.total == right.found.tar.total
+    assert (work.empty() + right).result.tar.total == right.result.tar.total
 
 
 def test_partitions_of_whole_weights_do_not_round_those_of_others():
@@ -120,7 +120,7 @@ def test_partitions_of_whole_weights_do_not_round_those_of_others():
         partial(looked_at, UnitReader(0), keys, partial(UnitTrials.by_unit, bins=ScoreBins(np.zeros(1)))),
         "",
     )
-    found = Threads(1).run(work, partitions).found
+    found = Threads(1).run(work, partitions).result
     tar, non = found.tar, found.non
     assert tar.total + non.total == pytest.approx(expected, rel=1e-12)
     both = sum(float(one.weight[one.units.codes[0] != one.units.codes[1]].sum()) for one in partitions)
@@ -136,7 +136,7 @@ def test_sums_of_replicates_are_those_of_all_trials_at_once(monkeypatch, one_sid
     found = Threads(2).run(ReplicateTally(UnitReader(0), bins, 7, range(300, 620), 100), source.partitions)
     whole = UnitTrials.merged([UnitReader(0).trials(one.read(UnitReader(0).wanted)) for one in source.partitions])
     weights = poisson_weights(whole.about.keys, 7, np.arange(300, 620))
-    for sums, own, of_class in zip(found.found, whole.units, whole.scores, strict=True):
+    for sums, own, of_class in zip(found.result, whole.units, whole.scores, strict=True):
         expected = bin_sums(own, bins.of(of_class), 4).of(weights)
         np.testing.assert_array_equal(sums, expected)
         assert sums.dtype == np.int64

@@ -98,9 +98,9 @@ def test_conditions_have_the_figures_of_their_trials_and_equalized_ones_of_their
     costs = []
     for one, at in zip(found.partitions[0].conditions, (0, 1), strict=True):
         alone = figures_of(score[label & (place == at)], score[~label & (place == at)], RULES[name]).requested
-        assert one.found.requested.rule_costs == alone.rule_costs
+        assert one.evaluation.requested.rule_costs == alone.rule_costs
         costs.append([own.told.cost for own in alone.rule_costs])
-    equal = [own.told.cost for own in found.equalized[0].found.requested.rule_costs]
+    equal = [own.told.cost for own in found.equalized[0].evaluation.requested.rule_costs]
     assert equal == pytest.approx(np.mean(costs, axis=0), rel=1e-12)  # error rates are means over conditions
 
 

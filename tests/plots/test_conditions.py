@@ -24,7 +24,7 @@ def test_each_row_is_a_figure_with_its_interval():
     ax = plots.by_condition(results, metric="cllr")
     assert [text.get_text() for text in ax.get_yticklabels()] == ["pooled", "sex f", "sex m", "equalized"]
     first = results.conditions[0]
-    shown = [first.pooled, *first.partitions[0].evaluated, first.equalized[0].found]
+    shown = [first.pooled, *first.partitions[0].evaluated, first.equalized[0].evaluation]
     drawn = {tuple(line.get_xdata()) for line in ax.lines}
     for one in shown:
         interval = one.interval("cllr")

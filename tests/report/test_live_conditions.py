@@ -54,10 +54,10 @@ def test_numbers_are_those_of_the_condition(results, known):
     for k, part in enumerate(results.conditions[0].partitions):
         for at, same in enumerate(part.conditions):
             (row,) = [one for one in known["rows"] if one["name"] == same.name]
-            if same.found is None:
+            if same.evaluation is None:
                 continue
             for j, found in enumerate(known["sets"][row["set"]]["systems"]):
-                one = results.conditions[j].partitions[k].conditions[at].found
+                one = results.conditions[j].partitions[k].conditions[at].evaluation
                 assert found["color"] == COLORS[j]
                 assert found["n_miss"] == one.at_priors.n_miss.tolist()
                 assert found["n_fa"] == one.at_priors.n_fa.tolist()
@@ -105,7 +105,7 @@ def test_results_without_conditions_have_none():
 def test_intervals_are_those_of_the_condition(sure):
     grid, known = grid_of(sure), condition_data(sure, COLORS[:1], grid_of(sure))
     for row, condition in zip(known["rows"], sure.conditions[0].partitions[0].conditions, strict=True):
-        (system,), one = known["sets"][row["set"]]["systems"], condition.found
+        (system,), one = known["sets"][row["set"]]["systems"], condition.evaluation
         for k, point in enumerate(one.operating_points):
             at = int(np.argmin(np.abs(grid + point.threshold)))
             for name in ("p_miss", "p_fa"):
@@ -116,7 +116,7 @@ def test_intervals_are_those_of_the_condition(sure):
 
 def test_bands_are_those_of_the_condition(sure):
     grid, known = grid_of(sure), condition_data(sure, COLORS[:1], grid_of(sure))
-    one, (system,) = sure.conditions[0].partitions[0].conditions[0].found, known["sets"][0]["systems"]
+    one, (system,) = sure.conditions[0].partitions[0].conditions[0].evaluation, known["sets"][0]["systems"]
     for name in ("act_error", "min_error"):
         low, high = band_of(one, name, getattr(one.curves, name))
         for end, whole in zip(system["curves"][name], (low, high), strict=True):

@@ -36,7 +36,7 @@ def test_rows_are_those_of_the_evaluation(results):
         assert row["trials"] == dict(one.trials)
         assert row["where"] == [f"line={one.values['line']}"]
         assert row["why_none"] == one.why_none
-        assert row["figures"]["eer"] == [None if one.found is None else one.found.eer]
+        assert row["figures"]["eer"] == [None if one.evaluation is None else one.evaluation.eer]
     assert n_conditions(results) == 4
     assert [row["set"] for row in found["rows"]] == [0, 1, 2, None]
 

@@ -62,13 +62,13 @@ def test_a_condition_is_what_its_trials_give_alone(frame, is_weighted):
             weight = own["w"] if is_weighted else [1] * len(own["label"])
             assert one.trials[name] == sum(w for w, is_one in zip(weight, own["label"], strict=True) if is_one == label)
             counted[name] += one.trials[name]
-        if one.found is None:
+        if one.evaluation is None:
             assert 0 in one.trials.values()
             assert one.why_none
         else:
             alone = deciban.evaluate(own, **options)
-            assert one.found.name == one.name
-            same(one.found, alone)
+            assert one.evaluation.name == one.name
+            same(one.evaluation, alone)
     assert counted == {"targets": found.systems[0].n_tar, "non-targets": found.systems[0].n_non}
 
 
@@ -86,10 +86,10 @@ def test_what_counts_in_every_condition_is_in_each_of_them(frame, is_weighted, v
             (everywhere or g == one.values["gender"]) and c == one.values["channel"]
             for everywhere, g, c in zip(shared, frame["gender"], frame["channel"], strict=True)
         ]
-        if one.found is None:
+        if one.evaluation is None:
             assert 0 in one.trials.values()
         else:
-            same(one.found, deciban.evaluate(rows_of(frame, chosen), **options))
+            same(one.evaluation, deciban.evaluate(rows_of(frame, chosen), **options))
     assert part.trials == {"targets": found.systems[0].n_tar, "non-targets": found.systems[0].n_non}
 
 
@@ -98,7 +98,7 @@ def test_units_that_weigh_nothing_in_a_condition_are_none_of_it():
     frame["w"] = np.where((frame["channel"] == "mic") & (frame["speaker"].astype(int) % 3 == 0), 0, 1)
     options = {"units": "speaker", "weights": "w"}
     (part,) = deciban.evaluate(frame, score=["score"], by="channel", **options).conditions[0].partitions
-    same(part.conditions[0].found, deciban.evaluate(rows_of(frame, frame["channel"] == "mic"), **options))
+    same(part.conditions[0].evaluation, deciban.evaluate(rows_of(frame, frame["channel"] == "mic"), **options))
 
 
 def attacks(n=600):
@@ -197,7 +197,7 @@ def test_the_order_of_trials_changes_nothing(frame, random):
         for x, y in zip(part.evaluated, same_part.evaluated, strict=True):
             assert x.eer == y.eer
             assert x.cllr == pytest.approx(y.cllr, rel=1e-12)
-    pair = [x.conditions[0].equalized[0].found for x in (one, other)]
+    pair = [x.conditions[0].equalized[0].evaluation for x in (one, other)]
     assert pair[0].eer == pytest.approx(pair[1].eer, rel=1e-9)
 
 
@@ -205,7 +205,7 @@ def test_the_order_of_trials_changes_nothing(frame, random):
 def test_equalized_rates_are_means_over_the_conditions_that_have_the_class(frame):
     found = deciban.evaluate(frame, score=["score"], operating_points=POINTS, equalize="channel").conditions[0]
     score, label, channel = (np.array(frame[name]) for name in ("score", "label", "channel"))
-    for point in found.equalized[0].found.operating_points:
+    for point in found.equalized[0].evaluation.operating_points:
         for rate, of_class, wrong in (
             (point.p_miss, 1, score < point.threshold),
             (point.p_fa, 0, score >= point.threshold),
@@ -244,7 +244,7 @@ def test_bins_say_their_ends_and_empty_ones_are_listed():
     assert found.conditions[-1].why_none == "no trials"
     duration = example()["duration"]
     assert sum(found.conditions[0].trials.values()) == (duration < 5).sum()
-    assert found.conditions[1].found.n_tar > 0
+    assert found.conditions[1].evaluation.n_tar > 0
 
 
 def test_numbers_that_are_none_are_missing_with_bins_and_without():
@@ -266,7 +266,7 @@ def test_a_worse_condition_is_told_in_words_and_alike_ones_are_not():
         "no two conditions differ significantly (p below 0.05 by Holm's correction for all comparisons of a metric)"
     )
     one = next(x for x in found.partitions[0].differences if x.second is not None and x.metric == "eer")
-    values = {x.name: x.found.eer for x in found.partitions[0].conditions}
+    values = {x.name: x.evaluation.eer for x in found.partitions[0].conditions}
     assert one.interval.estimate == pytest.approx(values[one.first] - values[one.second])
     assert one.holm >= one.interval.p_value
 
@@ -347,7 +347,7 @@ def test_intervals_of_equal_conditions_are_those_of_means_over_conditions(n_spea
     how = {"enroll": "enroll", "test": "test", "units": ["speaker", "test_speaker"], "weights": weights}
     how |= {"by": "channel", "equalize": "channel"}
     found = deciban.evaluate(frame, score=["score"], operating_points=[0.5], **how).conditions[0]
-    parts, equal = found.partitions[0].evaluated, found.equalized[0].found
+    parts, equal = found.partitions[0].evaluated, found.equalized[0].evaluation
     for metric in (("act_dcf", 0), ("p_miss", 0), ("p_fa", 0), "cllr"):
         estimate = equal.uncertainty.estimates[metric]
         assert estimate.value == pytest.approx(np.mean([x.uncertainty.estimates[metric].value for x in parts]))
@@ -363,7 +363,7 @@ def test_intervals_of_equal_conditions_of_many_classes():
     frame["source"] = np.where(rng.random(300) < frame["speaker"] / 40, "tel", "tv")
     how = {"units": "speaker", "by": "source", "equalize": "source"}
     found = deciban.evaluate_classes(frame, score={"sys": list("xyz")}, classes=list("xyz"), **how).conditions[0]
-    parts, equal = found.partitions[0].evaluated, found.equalized[0].found
+    parts, equal = found.partitions[0].evaluated, found.equalized[0].evaluation
     for metric in ("cllr", "error_rate", "brier"):
         expected = mean_of_influences(parts, metric)
         assert equal.uncertainty.estimates[metric].standard_error == pytest.approx(expected, rel=0.005)
@@ -411,7 +411,7 @@ def test_many_classes_by_condition_and_equalized():
     )
     tel, tv = found.conditions[0].partitions[0].evaluated
     assert tel.cllr == deciban.evaluate_classes(logliks[:80], label[:80]).cllr
-    equal = found.conditions[0].equalized[0].found
+    equal = found.conditions[0].equalized[0].evaluation
     assert equal.class_error_rates == pytest.approx((tel.class_error_rates + tv.class_error_rates) / 2)
     assert equal.cllr == pytest.approx((tel.cllr + tv.cllr) / 2)
     frame["source"] = np.where(label == 2, "tv", frame["source"])

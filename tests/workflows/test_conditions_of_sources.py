@@ -42,7 +42,7 @@ def assert_same(whole, found):
                 assert (a.eer, a.min_cllr, a.notes) == (b.eer, b.min_cllr, b.notes)
         for a, b in zip(one.equalized, other.equalized, strict=True):
             assert a.rule == b.rule
-            assert a.found.eer == pytest.approx(b.found.eer, rel=1e-12)
+            assert a.evaluation.eer == pytest.approx(b.evaluation.eer, rel=1e-12)
     assert [m for m in whole.messages if m.kind == "by"] == [m for m in found.messages if m.kind == "by"]
 
 
@@ -131,7 +131,7 @@ def test_segments_of_many_classes(tmp_path):
     names = {"segment": [f"s{k}" for k in range(n)]}
     path = written(pa.table(names | columns | about), tmp_path / "segments", 90)
     whole, found = both(path, by="channel", equalize="channel", units="speaker")
-    assert whole.conditions[0].equalized[0].found.uncertainty is not None
+    assert whole.conditions[0].equalized[0].evaluation.uncertainty is not None
     for one, other in zip(whole.conditions, found.conditions, strict=True):
         assert_near(*(json.loads(json.dumps(each.to_dict())) for each in (one, other)))
 
@@ -175,7 +175,7 @@ def test_trials_that_are_units_have_no_intervals_where_conditions_count_alike(tm
     path = written(trials(), tmp_path / "trials", 170)
     whole, found = both(path, by="channel", equalize="channel", units="trials")
     (one,), (other,) = (each.conditions[0].equalized for each in (whole, found))
-    assert (other.found.eer, other.found.uncertainty) == (one.found.eer, None)
+    assert (other.evaluation.eer, other.evaluation.uncertainty) == (one.evaluation.eer, None)
     assert any("equalize: no intervals" in str(message) for message in found.messages)
 
 

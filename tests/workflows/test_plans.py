@@ -83,7 +83,7 @@ def test_what_counts_alike_is_named_as_in_equalize(columns, trials, tmp_path):
     plan = (folder / "ours.toml").read_text().replace("gender,channel", columns)
     (tmp_path / "ours.toml").write_text(plan)
     how = {"operating_points": [0.2, 0.1], "equalize": columns}
-    expected = evaluate_files(folder / "sys.csv", tmp_path / "key.csv", **how).conditions[0].equalized[0].found
+    expected = evaluate_files(folder / "sys.csv", tmp_path / "key.csv", **how).conditions[0].equalized[0].evaluation
     (one,) = evaluate_files(folder / "sys.csv", tmp_path / "key.csv", preset=tmp_path / "ours.toml").primaries
     assert not one.departs
     assert one.value == expected.mean_act_dcf

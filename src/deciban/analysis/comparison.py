@@ -406,7 +406,7 @@ def _of_measures(
     entries = dict[MetricKey, Interval]()
     for name, one in first.items():
         other = second.get(name)
-        sides = [each.found for each in (one, other) if each is not None and each.found is not None]
+        sides = [each.evaluation for each in (one, other) if each is not None and each.evaluation is not None]
         known = [each.uncertainty for each in sides if each.uncertainty is not None and one.key in each.estimates]
         if len(known) == 2:
             entries[name] = one.scaled(PairedUnits.of(*known).difference(one.key, level, flips))

@@ -276,7 +276,7 @@ class SmallDataPass(sources.SourcePass):
     def __init__(self, wanted: sources.TrialFields) -> None:
         self.wanted = wanted
         self.n_counting = 0
-        self.found: dict[int, sources.Batch] | None = {}
+        self.result: dict[int, sources.Batch] | None = {}
 
     def take(self, partitions: Sequence[sources.SourcePartition]) -> None:
         """Process partitions; see `SourcePass.take`."""
@@ -290,13 +290,13 @@ class SmallDataPass(sources.SourcePass):
         self.n_counting += n
         one = next(iter(entries.values())) if entries else None
         few = one is None or are_listed(self.n_counting, len(numbers_of(one)))
-        self.found = None if self.found is None or entries is None or not few else self.found | entries
+        self.result = None if self.result is None or entries is None or not few else self.result | entries
 
     def __add__(self, other: Self) -> Self:
         """Merge with other partitions; see `Work.__add__`."""
         values = self.empty()
         for one in (self, other):
-            values._add(one.n_counting, one.found)
+            values._add(one.n_counting, one.result)
         return values
 
 
@@ -415,7 +415,7 @@ def _dealt(source: sources.TrialSource, engine: sources.Engine, n_folds: int, se
     systems = tuple(range(len(source.systems)))
     fields = sources.TrialFields(systems, truth=True, weight=source.has_weights, quality=source.quality)
     partitions = sources.numbered(source)
-    result = engine.run(SmallDataPass(fields), partitions).found
+    result = engine.run(SmallDataPass(fields), partitions).result
     if result is None:
         bare = replace(source, partitions=(), kept=None)  # a step must be small enough to send
         return [partial(_by_content, bare, n_folds, seed)] * len(partitions)

@@ -299,7 +299,7 @@ class _Sorting:
 
     def put_all(self, scores: ProblemScores) -> None:
         """Write the scores that another process has sent."""
-        for part in scores.found:
+        for part in scores.result:
             self.put(*part)
 
     def counted(self, at: int) -> CountedProblem | PooledOdds:
@@ -504,7 +504,7 @@ def survey_classes(
         If something that was requested is impossible.
     """
     work = ClassSurvey(SystemScores.of(source, system), metrics, who)
-    sums: ClassSums | None = engine.run(work, source.partitions).found
+    sums: ClassSums | None = engine.run(work, source.partitions).result
     return sums
 
 

@@ -67,7 +67,7 @@ class Ascending(SourcePass):
 
     Attributes
     ----------
-    found : list of (int, scores, weights)
+    result : list of (int, scores, weights)
         Class (0 for non-targets, 1 for targets), scores, and positive weights or None.
     """
 
@@ -460,7 +460,7 @@ def _held(source: TrialSource, engine: Engine, work: Ascending, metrics: TwoClas
     """Sort trials that fit in memory."""
     result: list[Ascending] = []
     engine.each(work, source.partitions, result.append)
-    parts = [part for one in result for part in one.found]
+    parts = [part for one in result for part in one.result]
     non, tar = (
         _merged(
             [scores for at, scores, _ in parts if at == c], [by for at, _, by in parts if at == c and by is not None]
@@ -544,7 +544,7 @@ def _by_files(source: TrialSource, engine: Engine, memory: int, work: Ascending,
         files = room.ranges(path, sample, source.n_rows, has_weights=source.has_weights)
 
         def put(result: Ascending) -> None:
-            for part in result.found:
+            for part in result.result:
                 files.put(*part)
 
         engine.each(work, source.partitions, put)

@@ -123,10 +123,10 @@ class ReplicateTally(sources.MapPass):
             numbers = self.numbers[first : first + step]
             result = sums.of(replicates.poisson_weights(units.keys, self.seed, np.array(numbers)))
             with self.lock:
-                if self.found is None:
-                    self.found = np.zeros((2, self.bins.n_bins, len(self.numbers)), result.dtype)
-                self.found = self.found.astype(np.result_type(self.found, result), copy=False)
-                self.found[c, :, first : first + step] += result
+                if self.result is None:
+                    self.result = np.zeros((2, self.bins.n_bins, len(self.numbers)), result.dtype)
+                self.result = self.result.astype(np.result_type(self.result, result), copy=False)
+                self.result[c, :, first : first + step] += result
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +195,7 @@ class SourceUnits(TrialsByUnit):
         for first in range(0, resampling.bootstrap, at_once):
             numbers = range(first, min(first + at_once, resampling.bootstrap))
             work = ReplicateTally(self.reader, counted.bins, resampling.seed, numbers, rows)
-            tar, non = self.engine.run(work, self.source.partitions).found
+            tar, non = self.engine.run(work, self.source.partitions).result
             for start in range(0, len(numbers), BLOCK):
                 some = slice(start, start + BLOCK)
                 result.append(replicates.of_both_classes(metrics_of, (tar[:, some], non[:, some]), whole))
@@ -345,11 +345,11 @@ class ConditionPass(sources.SourcePass):
 
     def __init__(self, splits: Sequence[SplitRows], n_classes: int) -> None:
         self.splits, self.n_classes = tuple(splits), n_classes
-        self.found = _ConditionCounts(self.splits, tuple({} for _ in self.splits))
+        self.result = _ConditionCounts(self.splits, tuple({} for _ in self.splits))
 
     def of(self, partitions: Sequence[sources.SourcePartition]) -> _ConditionCounts:
         """See `SourcePass.of`."""
-        counts: _ConditionCounts = self.empty().found
+        counts: _ConditionCounts = self.empty().result
         for partition in partitions:
             batch = partition.read(sources.TrialFields((), truth=True, weight=True, conditions=True))
             bit = 1 << getattr(partition, "number", 0)
@@ -391,7 +391,7 @@ def look_at_conditions(
     FormatError, InputError, OSError
         If reading fails, or there are too many conditions.
     """
-    return [dict(one) for one in engine.run(ConditionPass(splits, n_classes), sources.numbered(source)).found.each]
+    return [dict(one) for one in engine.run(ConditionPass(splits, n_classes), sources.numbered(source)).result.each]
 
 
 def _of_condition(
@@ -602,7 +602,7 @@ def sorted_by_condition(
     own = replace(fields, systems=(system,), truth=True, weight=True)
     with folder.or_nothing() as path:
         places = dict[Values, list[_Place]]()
-        for values, place in engine.run(SortByCondition(split, own, path), sources.numbered(source)).found or ():
+        for values, place in engine.run(SortByCondition(split, own, path), sources.numbered(source)).result or ():
             places.setdefault(values, []).append(place)
     kept: object = (source.kept, folder)
     one = replace(source, partitions=(), systems=(source.systems[system],), kept=kept)

@@ -32,14 +32,14 @@ class Condition:
         Value of each column; None if the key has no value.
     trials : mapping of str to number
         Number or total weight of the trials of each class: ``{"targets": 12, "non-targets": 300}``.
-    found : Evaluation, ClassEvaluation or None
+    evaluation : Evaluation, ClassEvaluation or None
         None if a class has no trials.
     """
 
     name: str
     values: Mapping[str, str | None]
     trials: Mapping[str, int | float]
-    found: OneSystem | None = None
+    evaluation: OneSystem | None = None
 
     @property
     def lacking(self) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ class Condition:
     @property
     def why_none(self) -> str:
         """Reason why there are no metrics; empty if there are metrics."""
-        if self.found is not None:
+        if self.evaluation is not None:
             return ""
         some = {name: n for name, n in self.trials.items() if n}
         if not some:
@@ -59,7 +59,7 @@ class Condition:
     def to_dict(self) -> dict[str, Any]:
         """Return an entry of ``conditions`` in JSON."""
         about = {"condition": dict(self.values), "trials": dict(self.trials), "lacking": list(self.lacking)}
-        return {**plain(about), **({} if self.found is None else self.found.to_dict())}
+        return {**plain(about), **({} if self.evaluation is None else self.evaluation.to_dict())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class ByConditions:
     @property
     def evaluated(self) -> tuple[Any, ...]:
         """Evaluations of the conditions that have metrics, named like the conditions."""
-        return tuple(one.found for one in self.conditions if one.found is not None)
+        return tuple(one.evaluation for one in self.conditions if one.evaluation is not None)
 
     @property
     def without_metrics(self) -> list[str]:
@@ -180,7 +180,7 @@ class ByConditions:
         2 of 2 conditions are left out of the table: 1 without non-targets (attack 0), 1 without targets (attack 1)
         no condition has trials of all classes; all targets have attack 0: use by="attack+0" to count them in each
         """
-        lacking = [one for one in self.conditions if one.found is None]
+        lacking = [one for one in self.conditions if one.evaluation is None]
         if not lacking:
             return []
         if len(lacking) == 1:
@@ -234,7 +234,7 @@ class Equalized:
     columns : tuple of str
     conditions : tuple of Condition
         Without metrics.
-    found : Evaluation or ClassEvaluation
+    evaluation : Evaluation or ClassEvaluation
         Results of weighted trials: the weight is the size of the largest condition of the class divided by the
         size of the condition of the trial.
     """
@@ -242,7 +242,7 @@ class Equalized:
     title: str
     columns: tuple[str, ...]
     conditions: tuple[Condition, ...]
-    found: Any
+    evaluation: Any
 
     @property
     def trials(self) -> dict[str, int | float]:
@@ -265,7 +265,7 @@ class Equalized:
     def to_dict(self) -> dict[str, Any]:
         """Return an entry of ``equalized`` in JSON."""
         cells = [one.to_dict() for one in self.conditions]
-        return {"columns": list(self.columns), "rule": self.rule, "over": cells, **self.found.to_dict()}
+        return {"columns": list(self.columns), "rule": self.rule, "over": cells, **self.evaluation.to_dict()}
 
 
 _SHOWN = 5
@@ -293,7 +293,7 @@ class SystemConditions:
         result: list[tuple[Mapping[str, str], Any]] = [({"by": "", "condition": "pooled"}, self.pooled)]
         for part in self.partitions:
             result += [({"by": part.title, "condition": one.name}, one) for one in part.evaluated]
-        result += [({"by": one.title, "condition": "equalized"}, one.found) for one in self.equalized]
+        result += [({"by": one.title, "condition": "equalized"}, one.evaluation) for one in self.equalized]
         return [(labels, replace(one, name=self.pooled.name)) for labels, one in result]
 
     def to_dict(self) -> dict[str, Any]:

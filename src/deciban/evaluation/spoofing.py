@@ -39,7 +39,7 @@ class Measured:
     Attributes
     ----------
     value : float
-    found : Evaluation or None
+    evaluation : Evaluation or None
         The evaluation with the metric from which this one follows; None if there is none, and so no interval.
     key : MetricKey
         This metric.
@@ -48,7 +48,7 @@ class Measured:
     """
 
     value: float
-    found: Evaluation | None = None
+    evaluation: Evaluation | None = None
     key: MetricKey = ""
     factor: float = 1.0
     offset: float = 0.0
@@ -67,7 +67,7 @@ class Measured:
     @property
     def interval(self) -> Interval | None:
         """Confidence interval; None if there is none."""
-        one = None if self.found is None else shown_interval(self.found, self.key)
+        one = None if self.evaluation is None else shown_interval(self.evaluation, self.key)
         return None if one is None else replace(self.scaled(one, self.offset), estimate=self.value)
 
     def scaled(self, one: Interval, plus: float = 0.0) -> Interval:
@@ -199,7 +199,7 @@ class SpoofingSystem:
 
     Attributes
     ----------
-    found : Evaluation
+    evaluation : Evaluation
         Bona fide trials against spoofs, or targets against non-targets and spoofs.
     role : str
         ``"countermeasure"`` or ``"single score"``.
@@ -209,7 +209,7 @@ class SpoofingSystem:
         The same for each condition.
     """
 
-    found: Evaluation
+    evaluation: Evaluation
     role: str
     metrics: Mapping[str, Measured]
     conditions: tuple[tuple[Condition, Mapping[str, Measured]], ...] = ()
@@ -217,16 +217,16 @@ class SpoofingSystem:
     @property
     def name(self) -> str:
         """Name of the system."""
-        return self.found.name
+        return self.evaluation.name
 
     @property
     def are_llrs(self) -> bool:
         """False if the scores are not log-likelihood ratios, so that actual costs are meaningless."""
-        return has_llrs(self.found)
+        return has_llrs(self.evaluation)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of ``systems`` in JSON."""
-        entries = _with(self.found.to_dict(), self.metrics) | {"role": self.role}
+        entries = _with(self.evaluation.to_dict(), self.metrics) | {"role": self.role}
         if self.conditions:
             entries["conditions"] = [_with(one.to_dict(), metrics) for one, metrics in self.conditions]
         return entries
@@ -300,7 +300,9 @@ class SpoofingResults(Jsonable):
         for one in self.systems:
             measured = one.metrics["cm_eer" if one.role == COUNTERMEASURE else "sasv_eer"]
             text = SPOOFING_METRICS["cm_eer"].text(measured.value)
-            entries[one.name] = text if measured.found is None else with_interval(text, measured.found, measured.key)
+            entries[one.name] = (
+                text if measured.evaluation is None else with_interval(text, measured.evaluation, measured.key)
+            )
         return entries
 
     def shown(self, one: SpoofingSystem) -> list[str]:

@@ -269,7 +269,7 @@ class LabelledSource(ABC):
         record = None if result is None else result.record
         self.require_all(() if record is None else record.counts)
         self._record = record
-        return result.found
+        return result.result
 
     @property
     def _wanted(self) -> sources.TrialFields:
@@ -431,7 +431,7 @@ def _noted(look: Callable[[sources.Batch], object], n_classes: int, batch: sourc
 
 @dataclass(frozen=True, slots=True)
 class _ResultAndNotes(Additive):
-    found: Any
+    result: Any
     record: Record
 
 

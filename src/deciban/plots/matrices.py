@@ -463,8 +463,8 @@ def by_condition(
     rows = list[list[Interval | None]]()
     for mark, one, part in zip(canvas.marks, systems, parts, strict=True):
         canvas.ax.axvline(one.pooled.value(chosen), **{**REFERENCE, "color": mark.color})
-        each = [one.pooled, *(condition.found for condition in part.conditions)]
-        each += [same.found for same in _equalized(one, part)]
+        each = [one.pooled, *(condition.evaluation for condition in part.conditions)]
+        each += [same.evaluation for same in _equalized(one, part)]
         rows.append([None if output is None else _with_ends(output, chosen) for output in each])
     canvas.draw_rows(rows, spread)
     canvas.name_rows(labels)
@@ -539,7 +539,7 @@ def condition_map(
     parts = [one.partitions[partition] for one in systems]
     rows = ["pooled", *(condition.name for condition in parts[0].conditions)]
     items = [
-        [one.pooled, *(condition.found for condition in part.conditions)]
+        [one.pooled, *(condition.evaluation for condition in part.conditions)]
         for one, part in zip(systems, parts, strict=True)
     ]
     cells = [(one, chosen[0]) for one in items] if several else [(items[0], one) for one in chosen]

@@ -144,8 +144,8 @@ def fitted(
     rows = list[tuple[dict[str, Any], list[Any]]]()
     for k, part in enumerate(results.conditions[0].partitions if results.conditions else ()):
         for same in zip(*(one.partitions[k].conditions for one in results.conditions), strict=True):
-            items = [one.found for one in same]
-            reasons = [one.why_none if one.found is None else why_none(one.found) for one in same]
+            items = [one.evaluation for one in same]
+            reasons = [one.why_none if one.evaluation is None else why_none(one.evaluation) for one in same]
             row = {
                 "name": same[0].name,
                 "by": part.title,

@@ -51,7 +51,7 @@ def spoofing_tables(results: SpoofingResults, *, everything: bool = False) -> li
         shown = results.shown(systems[0])
         headings = [SPOOFING_METRICS[name].label for name in shown]
         rows = [(one.name, *_cells(one, one.metrics, shown, everything)) for one in systems]
-        caption = captioned(f"{results.edition.plan.name}: {words}", [one.found for one in systems])
+        caption = captioned(f"{results.edition.plan.name}: {words}", [one.evaluation for one in systems])
         tables.append(table(["system", *headings], rows, caption=caption))
         for one in systems:
             tables += _tables_of_conditions(one, shown, everything=everything)
@@ -86,7 +86,7 @@ def print_fused_spoofing(done: FusedSpoofing, out: Console) -> None:
         rows = [(each.name, *_cells(each, each.metrics, _OF_FUSION, everything=False)) for each in one.results.systems]
         cascade = ("cascade", *_cells(one.results.systems[-1], one.costs, _OF_FUSION, everything=True))
         plan = one.results.edition.plan
-        caption = captioned(f"costs of {plan.name}, normalized", [each.found for each in one.results.systems])
+        caption = captioned(f"costs of {plan.name}, normalized", [each.evaluation for each in one.results.systems])
         out.print(table(headings, [*rows[:-1], cascade, rows[-1]], caption=caption))
         out.print()
     say(out, "Weights", "bold")

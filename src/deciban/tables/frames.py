@@ -206,7 +206,7 @@ def metric_table(result: Tabular) -> MetricTable:
         condition = labels.get("condition", labels.get("part", ""))
         by = labels.get("by", "")
         where = "" if condition == "pooled" else f"{by}: equalized" if condition == "equalized" else condition
-        system, lists = (one if hasattr(one, "estimates") else one.found), dict[str, Any]()
+        system, lists = (one if hasattr(one, "estimates") else one.evaluation), dict[str, Any]()
         for metric in METRICS:
             if system.kind in metric.kinds:
                 rows += [_row(one.name, where, metric, *entry, system) for entry in _values(metric, system, lists)]

@@ -274,10 +274,10 @@ def condition_rows(one: SystemConditions, part: ByConditions, no_value: str = "(
     others = [""] * (len(part.columns) - 1)
     totals = part.trials or (equal[0].trials if equal else {})
     rows: Rows = [(["pooled", *others], totals, one.pooled)]
-    for condition in (same for same in part.conditions if same.found is not None):
+    for condition in (same for same in part.conditions if same.evaluation is not None):
         values = [no_value if value is None else value for value in condition.values.values()]
-        rows.append((values, condition.trials, condition.found))
-    return rows + [(["equalized", *others], None, same.found) for same in equal]
+        rows.append((values, condition.trials, condition.evaluation))
+    return rows + [(["equalized", *others], None, same.evaluation) for same in equal]
 
 
 def condition_table(
@@ -323,13 +323,15 @@ def _remarks(part: ByConditions, *, with_costs: bool) -> list[str]:
     few = [
         one.name
         for one in part.conditions
-        if with_costs and one.found is not None and any(topic_of(note) == "few-errors" for note in one.found.notes)
+        if with_costs
+        and one.evaluation is not None
+        and any(topic_of(note) == "few-errors" for note in one.evaluation.notes)
     ]
     if few:
         which = "every condition" if len(few) == len(part.conditions) else "; ".join(few)
         where = "at an operating point" if len(part.evaluated[0].point_names) > 1 else "at the operating point"
         lines.append(f"Rule of 30: fewer than 30 misses or fewer than 30 false alarms {where} in {which}")
-    known = [(one.name, one.found.uncertainty) for one in part.conditions if one.found is not None]
+    known = [(one.name, one.evaluation.uncertainty) for one in part.conditions if one.evaluation is not None]
     doubtful = [name for name, one in known if one is not None and (one.remarks or one.too_few)]
     if doubtful:
         why = "few errors, or few or unequal units"

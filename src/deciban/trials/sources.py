@@ -557,7 +557,7 @@ class SourcePass:
         Approximate bytes of a sum, if it is large: each task of a cluster has its own.
     lock : Lock
         Protects data that threads share.
-    found : object
+    result : object
         The sum, or None if it is empty.
     """
 
@@ -566,7 +566,7 @@ class SourcePass:
     of_row: int = 40
     n_bytes: int = 0
     lock: threading.Lock
-    found: Any = None
+    result: Any = None
     _arguments: tuple[tuple[object, ...], dict[str, object]]
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
@@ -605,12 +605,12 @@ class SourcePass:
         """Read some partitions and add them to the sum; several threads may call this at once."""
         own = self.of(partitions)
         with self.lock:
-            self.found = both(self.found, own)
+            self.result = both(self.result, own)
 
     def __add__(self, other: Self) -> Self:
         """Return a pass with the sum of both."""
         whole = self.empty()
-        whole.found = both(self.found, other.found)
+        whole.result = both(self.result, other.result)
         return whole
 
 
@@ -754,7 +754,7 @@ def found_in(
     """
     if engine is None:
         return look(source.held)  # without an engine, all trials are in one batch
-    return engine.run(MapPass(fields, look, words), source.partitions).found
+    return engine.run(MapPass(fields, look, words), source.partitions).result
 
 
 def in_threads(function: Callable[[T], V], values: Sequence[T], n_threads: int) -> Iterator[V]:

@@ -92,7 +92,7 @@ def test_the_map_has_figures_of_python_and_leads_there(visit, path, results, tri
         for system, known in zip(("one", "two"), results.conditions, strict=True):
             for one in known.partitions[0].conditions:
                 cell = page.locator(f"[data-condition='{one.name}'][data-mapped={system}]").inner_text()
-                assert cell == (words.MISSING if one.found is None else write(getattr(one.found, metric)))
+                assert cell == (words.MISSING if one.evaluation is None else write(getattr(one.evaluation, metric)))
     page.select_option("#map-figure", "c_avg_here")
     page.fill("[name=class-prior]", "0.2")
     x, label = in_condition(trials, "one", "tel <b>")

@@ -31,7 +31,8 @@ def path(results, tmp_path_factory):
 
 def found_in(results, name):
     return [
-        next(one.found for one in system.partitions[0].conditions if one.name == name) for system in results.conditions
+        next(one.evaluation for one in system.partitions[0].conditions if one.name == name)
+        for system in results.conditions
     ]
 
 

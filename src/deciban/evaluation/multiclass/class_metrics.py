@@ -134,7 +134,7 @@ class LoadedTrials:
     ----------
     summary : ClassSummary
         Summary with the requested metrics.
-    found : ClassEvaluation
+    evaluation : ClassEvaluation
         Evaluation of all trials.
     trials : ScoredClasses
         A batch can lack classes.
@@ -145,7 +145,7 @@ class LoadedTrials:
     """
 
     summary: ClassSummary
-    found: ClassEvaluation
+    evaluation: ClassEvaluation
     trials: tables.ScoredClasses
     units: TrialUnits | None
     stratum: IntArray | None
@@ -190,7 +190,7 @@ class LoadedTrials:
     @cached_property
     def least(self) -> FloatArray | None:
         """Logarithmic cost after the best scale and offsets, at the flat prior; None if these were not trained."""
-        best = self.found.calibration
+        best = self.evaluation.calibration
         return tables.calibrated_surprises(self.trials, best.scale, best.offset) if math.isfinite(best.scale) else None
 
     def detectors(self, at: int) -> tables.Detectors:
@@ -222,7 +222,7 @@ def axis_of(summary: ClassSummary) -> FloatArray:
 
 def curve_metrics(at_hand: LoadedTrials) -> Iterator[ClassMetric]:
     """Yield the cost of each trial at each place of the curve of average costs."""
-    axis, llrs, result = axis_of(at_hand.summary), at_hand.detectors(0).llrs, at_hand.found
+    axis, llrs, result = axis_of(at_hand.summary), at_hand.detectors(0).llrs, at_hand.evaluation
     p_out_of_set = result.p_out_of_set
     thresholds, groups = -axis, ClassGroups.apart(len(llrs.lengths))
     if p_out_of_set is not None:
@@ -272,10 +272,10 @@ class ClassMetricCosts:
 
     def __init__(self, trials: LoadedTrials, design: ClusterDesign, without: CalibratedWithout | None = None) -> None:
         self.without = without
-        self.found, self.trials, self.seen = trials.found, trials, design.effective
-        self.groups = ClassGroups.apart(self.found.n_classes)
+        self.evaluation, self.trials, self.seen = trials.evaluation, trials, design.effective
+        self.groups = ClassGroups.apart(self.evaluation.n_classes)
         self.label, self.values = trials.label, trials.costs
-        self.prior = self.found.prior[self.label]
+        self.prior = self.evaluation.prior[self.label]
 
     def nothing(self, heaviest: FloatArray, ceiling: float = math.inf) -> NothingSeen:
         """Return the rise of a metric that is 0 without errors if all trials of one class are wrong."""
@@ -284,7 +284,7 @@ class ClassMetricCosts:
 
     def rules(self) -> Iterator[ClassMetric]:
         """Yield means of costs of soft decisions."""
-        result, n, few, groups = self.found, self.found.n_classes, int(self.seen.min()), self.groups
+        result, n, few, groups = self.evaluation, self.evaluation.n_classes, int(self.seen.min()), self.groups
         unbounded, top, lost = NothingSeen(few, math.inf), result.reference, are_separated(result)
         bits = self.values[0] / (n * math.log(2))
         make = partial(ClassMetric, groups=groups, is_refused=lost)
@@ -319,23 +319,23 @@ class ClassMetricCosts:
 
     def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassMetric:
         """Return the calibration loss."""
-        make = partial(ClassMetric, shift=shift, is_minimum=True, is_refused=are_separated(self.found))
-        loss, lost = self.found.calibration_loss, bits - least
+        make = partial(ClassMetric, shift=shift, is_minimum=True, is_refused=are_separated(self.evaluation))
+        loss, lost = self.evaluation.calibration_loss, bits - least
         return make("calibration_loss", loss, lost, self.groups, "skewed", unbounded)
 
     def decisions(self) -> Iterator[ClassMetric]:
         """Yield the rate of wrong decisions."""
-        rate, wrong = self.found.error_rate, self.prior * (self.values[3] != self.label)
-        yield ClassMetric("error_rate", rate, wrong, self.groups, limits=(0.0, 1.0), most=self.found.prior)
+        rate, wrong = self.evaluation.error_rate, self.prior * (self.values[3] != self.label)
+        yield ClassMetric("error_rate", rate, wrong, self.groups, limits=(0.0, 1.0), most=self.evaluation.prior)
 
     def classifier(self) -> Iterator[ClassMetric]:
         """Yield metrics of classifier papers at the shares of the classes in the data, which are held fixed.
 
         Calibration errors in bins have no intervals.
         """
-        for values in self.found.requested.classifier:
-            trials, order, n = self.trials.trials, self.trials.order, self.found.n_classes
-            share, flat = self.found.counts / self.found.counts.sum(), np.full(n, 1.0 / n)
+        for values in self.evaluation.requested.classifier:
+            trials, order, n = self.trials.trials, self.trials.order, self.evaluation.n_classes
+            share, flat = self.evaluation.counts / self.evaluation.counts.sum(), np.full(n, 1.0 / n)
             decided, of_trial = chosen(trials.loglik, share)[order], share[self.label]
             is_right = decided == self.label
             is_hit = is_among_first(trials.loglik, trials.label, int(values["k"]), share)[order]
@@ -343,7 +343,7 @@ class ClassMetricCosts:
             for name, (right, weight) in (means | {"balanced_accuracy": (is_right, flat)}).items():
                 costs = weight[self.label] * right
                 yield ClassMetric((name, 0), values[name], costs, self.groups, limits=(0.0, 1.0), most=weight)
-            lost = values["accuracy"] == 1.0 or are_separated(self.found)
+            lost = values["accuracy"] == 1.0 or are_separated(self.evaluation)
             make = partial(ClassMetric, groups=self.groups, is_refused=lost)
             name, top, f1 = "sample_macro_f1", (0.0, 1.0), self._linear_f1(share, is_right, decided)
             yield make((name, 0), values[name], f1, scale="logit", limits=top)
@@ -355,7 +355,7 @@ class ClassMetricCosts:
 
     def _linear_f1(self, share: FloatArray, is_right: BoolArray, decided: IntArray) -> FloatArray:
         """Return costs whose sum of class means has the value and the derivatives of macro F1."""
-        confusion = not_none(self.found.sample_confusion, "sample_confusion")
+        confusion = not_none(self.evaluation.sample_confusion, "sample_confusion")
         f1, size = f1_of(confusion), share + confusion.sum(axis=0) / confusion.sum()
         fixed = float((f1 * (1.0 - share / size)).sum()) / len(f1)
         costs = share[self.label] * (2.0 * is_right - f1[decided]) / size[decided]
@@ -365,12 +365,12 @@ class ClassMetricCosts:
         """Yield masks (0 or 1): wrong decisions, then decisions for each class unless there are many classes."""
         decided = self.values[3]
         yield (decided != self.label).astype(np.float64)
-        for j in range(rows_of_rates(self.found.n_classes) - 1):
+        for j in range(rows_of_rates(self.evaluation.n_classes) - 1):
             yield (decided == j).astype(np.float64)
 
     def rate_metrics(self) -> Iterator[list[ClassMetric]]:
         """Yield the metrics of each class for these masks: error rates, and rates of confusions."""
-        result = self.found
+        result = self.evaluation
         confused = result.confusion / result.confusion.sum(axis=1, keepdims=True)
         names: list[MetricKey] = [("class_error_rates", name) for name in result.classes]
         yield [self._rate(name, k, float(result.class_error_rates[k])) for k, name in enumerate(names)]
@@ -379,7 +379,7 @@ class ClassMetricCosts:
             yield [self._rate(name, k, float(confused[k, j])) for k, name in enumerate(names)]
 
     def _rate(self, name: MetricKey, k: int, value: float) -> ClassMetric:
-        groups = ClassGroups.of([k], self.found.n_classes)
+        groups = ClassGroups.of([k], self.evaluation.n_classes)
         return ClassMetric(name, value, NO_COSTS, groups, limits=(0.0, 1.0), most=np.ones(1))
 
 
@@ -413,7 +413,7 @@ def subset_metrics(at_hand: LoadedTrials) -> Iterator[ClassMetric]:
     The hardest and the easiest subset are selected by their cost. Their intervals are for these subsets, even if new
     units would select others. They are so wide that intervals of all subsets would hold simultaneously.
     """
-    result, trials, p_target = at_hand.found.subsets, at_hand.trials, at_hand.summary.metrics.p_target[0]
+    result, trials, p_target = at_hand.evaluation.subsets, at_hand.trials, at_hand.summary.metrics.p_target[0]
     if result is None or len(result) == 1:
         return
     for word, at in (("hardest", int(np.argmax(result.value))), ("easiest", int(np.argmin(result.value)))):

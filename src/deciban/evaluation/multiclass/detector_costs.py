@@ -197,7 +197,7 @@ class DetectorBands:
 
     Parameters
     ----------
-    found : ClassEvaluation
+    evaluation : ClassEvaluation
     units : GroupedUnits
     rivals : (n_classes,) array
         Prior of the classes as rivals.
@@ -208,9 +208,9 @@ class DetectorBands:
         Only detectors whose target and rivals have enough units.
     """
 
-    def __init__(self, found: ClassEvaluation, units: GroupedUnits, rivals: FloatArray) -> None:
-        self.found, self.units, self.rivals = found, units, rivals
-        self._axis = found.curves.detector_log_odds[:: Bands.STEP]
+    def __init__(self, evaluation: ClassEvaluation, units: GroupedUnits, rivals: FloatArray) -> None:
+        self.evaluation, self.units, self.rivals = evaluation, units, rivals
+        self._axis = evaluation.curves.detector_log_odds[:: Bands.STEP]
         p_target = expit(self._axis)
         self.weights = np.stack((p_target, 1.0 - p_target))[:, ::-1]
         self.thresholds = -np.asarray(logit(p_target))[::-1]  # identical to the thresholds of the curves
@@ -244,7 +244,7 @@ class DetectorBands:
                     self.weights[:, ::-1], rates[k, :, ::-1], by_side, sizes, strict=True
                 )
             )
-            key = ("detectors", self.found.classes[target], name)
+            key = ("detectors", self.evaluation.classes[target], name)
             self.rates[key] = self._axis, RateSum(parts, between=correlation_of_sums(by_side, squares[0, k, ::-1]))
 
 
@@ -279,18 +279,18 @@ class DetectorInfluences:
         bands: DetectorBands,
         left_out: LeftOut | None = None,
     ) -> None:
-        self.found, self.trials, self.design = trials.found, trials, design
+        self.evaluation, self.trials, self.design = trials.evaluation, trials, design
         self.bests, self.bands, self.left_out = bests, bands, left_out
         self.p_target = np.array(trials.summary.metrics.p_target)
         self.n_targets = len(bests[0])
         self.actual, self.least, self.held_out = np.zeros((3, len(self.p_target), trials.n_trials))
         self.most: dict[int, FloatArray] = {}
         self.least_shift = np.zeros(len(self.p_target))
-        self._values = self.found.detectors
+        self._values = self.evaluation.detectors
 
     def of(self, targets: AbstractSet[int], *, averages: bool) -> Iterator[tuple[OneDetector, list[ClassMetric]]]:
         """Yield some detectors with their metrics; `points` is complete afterwards if averages are requested."""
-        p_out_of_set = self.found.p_out_of_set
+        p_out_of_set = self.evaluation.p_out_of_set
         # Points that use each of the priors of rivals.
         everywhere = list(range(len(self.p_target)))
         for first, places in enumerate([everywhere] if p_out_of_set is None else [[k] for k in everywhere]):
@@ -318,7 +318,7 @@ class DetectorInfluences:
 
     def _metrics(self, one: OneDetector, least: Sequence[Minimal], fixed: Sequence[Minimal]) -> list[ClassMetric]:
         target = one.target
-        name, values = self.found.classes[target], self._values[self.found.classes[target]]
+        name, values = self.evaluation.classes[target], self._values[self.evaluation.classes[target]]
         groups = detector_groups(one.prior, target)
         few, p_target = min(effective_of(self.design, groups)), float(self.p_target[0])
         unbounded = NothingSeen(few, math.inf)
@@ -354,8 +354,8 @@ class DetectorInfluences:
     def points(self) -> Iterator[ClassMetric]:
         """Yield average costs at each prior of a target and their means, after all detectors."""
         kept: dict[str, list[ClassMetric]] = {name: [] for name in POINT_METRICS}
-        groups, is_corrected = ClassGroups.apart(self.found.n_classes), self.left_out is not None
-        for k, point in enumerate(self.found.points):
+        groups, is_corrected = ClassGroups.apart(self.evaluation.n_classes), self.left_out is not None
+        for k, point in enumerate(self.evaluation.points):
             for name, value in point.costs.items():
                 is_least, factor = "min" in name, 1.0 / point.default_cost if name.startswith("normalized") else 1.0
                 shift = factor * float(self.least_shift[k]) if is_least and is_corrected else None
@@ -364,7 +364,7 @@ class DetectorInfluences:
                 limits = (0.0, factor * (point.default_cost if is_least else 1.0))
                 make = partial(ClassMetric, limits=limits, most=factor * self.most[k], are_graded=True)
                 kept[name].append(make((name, k), value, costs, groups, shift=shift, fixed=fixed))
-        for name, value in self.found.mean_costs.items():
+        for name, value in self.evaluation.mean_costs.items():
             some = kept[name]
             yield from some
             shifts = [one.shift for one in some if one.shift is not None]

@@ -132,7 +132,7 @@ class MetricGroups:
     ----------
     summary : ClassSummary
         Summary without trials; see `of`.
-    found : ClassEvaluation
+    evaluation : ClassEvaluation
     design : UnitDesign
         Design of all trials.
     bests : tuple of tuples of BestOfDetector
@@ -146,7 +146,7 @@ class MetricGroups:
     """
 
     summary: ClassSummary
-    found: ClassEvaluation
+    evaluation: ClassEvaluation
     design: UnitDesign
     bests: tuple[tuple[detector_costs.BestOfDetector, ...], ...]
     pavs: Mapping[tuple[int, int], Pav]
@@ -187,13 +187,15 @@ class MetricGroups:
     @property
     def names(self) -> list[MetricGroup]:
         """Names of all groups."""
-        pairs = [(PAIRS, i) for i in range(1, self.found.n_classes)] if self.found.pairwise is not None else []
+        pairs = (
+            [(PAIRS, i) for i in range(1, self.evaluation.n_classes)] if self.evaluation.pairwise is not None else []
+        )
         detectors = [(DETECTOR, k) for k in range(len(self.bests[0]))]
         return [(ALL, 0), (SUBSETS, 0), (CURVE, 0), (RATES, 0), *detectors, *pairs]
 
     def at_hand(self, trials: ScoredClasses, units: TrialUnits | None, stratum: IntArray | None) -> LoadedTrials:
         """Return trials for the computation of costs; see `LoadedTrials`."""
-        return LoadedTrials(self.summary, self.found, trials, units, stratum)
+        return LoadedTrials(self.summary, self.evaluation, trials, units, stratum)
 
     def costed(self, names: Collection[MetricGroup], at_hand: LoadedTrials) -> Iterator[CostedMetrics]:
         """Yield metrics of each group with costs, always in the same order; a group can be split."""
@@ -221,7 +223,7 @@ class MetricGroups:
 
     def _pairs(self, i: int, pairs: Pairs) -> Iterator[CostedMetrics]:
         """Yield metrics of a class with those before it."""
-        result, n, at_once = not_none(self.found.pairwise, "pairwise"), len(detector_costs.PAIR_METRICS), i
+        result, n, at_once = not_none(self.evaluation.pairwise, "pairwise"), len(detector_costs.PAIR_METRICS), i
         if self.design.weights.by_unit is not None:
             at_once = max(_PAIR_SUMS // (n * self.design.n_pairs), 1)
         for first in range(0, i, at_once):
@@ -241,8 +243,8 @@ class MetricGroups:
         """Return the kinds of groups whose influences of units are kept."""
         n_of_all = (
             16
-            + 6 * len(self.found.requested.classifier)
-            + (len(self.found.points) + 1) * len(detector_costs.POINT_METRICS)
+            + 6 * len(self.evaluation.requested.classifier)
+            + (len(self.evaluation.points) + 1) * len(detector_costs.POINT_METRICS)
         )  # upper bound of metrics of all classes
         numbers = {ALL: n_of_all, DETECTOR: n_of_all + len(self.bests[0]) * len(detector_costs.DETECTOR_METRICS)}
         items = {what for what, n in numbers.items() if (n * n_units <= MOST_KEPT if keep is None else keep)}
@@ -263,7 +265,7 @@ def calibrated_without(at_hand: LoadedTrials, left_out: LeftOut) -> CalibratedWi
     left_out : LeftOut
         Groups of units.
     """
-    result, trials, order = at_hand.found, at_hand.trials, at_hand.order
+    result, trials, order = at_hand.evaluation, at_hand.trials, at_hand.order
     calibration, n = result.calibration, result.n_classes
     if not math.isfinite(result.min_cllr) or calibration.scale <= 0.0 or result.n_infinite:
         return None

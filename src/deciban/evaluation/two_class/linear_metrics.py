@@ -121,15 +121,15 @@ class MetricsOfEvaluation:
     Parameters
     ----------
     summary : Summary
-    found : Evaluation
+    evaluation : Evaluation
         Evaluation of this summary.
     costs : LinearCosts
     n_units : (int, int)
         Number of units with trials of each class.
     """
 
-    def __init__(self, summary: Summary, found: Evaluation, costs: LinearCosts, n_units: tuple[int, int]) -> None:
-        self.summary, self.found, self.costs, self.n_units = summary, found, costs, n_units
+    def __init__(self, summary: Summary, evaluation: Evaluation, costs: LinearCosts, n_units: tuple[int, int]) -> None:
+        self.summary, self.evaluation, self.costs, self.n_units = summary, evaluation, costs, n_units
 
     def __iter__(self) -> Iterator[LinearMetric]:
         """Iterate over the metrics that are finite and have finite squares."""
@@ -145,7 +145,7 @@ class MetricsOfEvaluation:
         yield self._rate((false_alarm, k), at.p_fa, self.costs.rates(at.threshold, 0.0, 1.0), 1)
 
     def _ranks(self) -> Iterator[LinearMetric]:
-        result, total, half = self.found, float(self.summary.n_non), (0.0, 0.5)
+        result, total, half = self.evaluation, float(self.summary.n_non), (0.0, 0.5)
         ratio = float(self.summary.n_tar) / total
         least, sums = crossing_of(self.costs.rocch, 1.0, self.n_units)
         yield LinearMetric("eer", result.eer, 0.0, "logit", None, least, half, sums=sums)
@@ -160,7 +160,7 @@ class MetricsOfEvaluation:
         return NothingSeen(min(self.n_units), math.inf)
 
     def _rules(self) -> Iterator[LinearMetric]:
-        result, bits = self.found, linearised.bits_at(0.0)
+        result, bits = self.evaluation, linearised.bits_at(0.0)
         entropy = NothingSeen(min(self.n_units), is_entropy=True) if result.min_cllr <= ROUNDING else None
         values = result.cllr, result.min_cllr, result.calibration_loss
         names = "cllr", "min_cllr", "calibration_loss"
@@ -184,7 +184,7 @@ class MetricsOfEvaluation:
         yield LinearMetric(names[2], values[2], total, "identity", unbounded, lost, rate=OF_MAPS)
 
     def _told(self) -> Iterator[LinearMetric]:
-        for k, one in enumerate(self.found.information_at):
+        for k, one in enumerate(self.evaluation.information_at):
             log_odds = math.log(one.prior[0]) - math.log(one.prior[1])
             unknown = _constant_costs(one.entropy, log_odds, self.costs.bins.n_bins)
             bits, top = linearised.bits_at(log_odds), (-math.inf, one.entropy)
@@ -196,7 +196,7 @@ class MetricsOfEvaluation:
                 yield LinearMetric(("available", k), one.available, unknown, "complement", None, lost, limits, OF_MAPS)
 
     def _points(self) -> Iterator[LinearMetric]:
-        act, points = [], self.found.operating_points
+        act, points = [], self.evaluation.operating_points
         sums: dict[str, list[ClassRate]] = {"act_dcf": [], "min_dcf": []}
         all_odds = [-point.threshold for point in points]
         for k, (point, log_odds) in enumerate(zip(points, all_odds, strict=True)):
@@ -213,19 +213,19 @@ class MetricsOfEvaluation:
             yield LinearMetric(("min_dcf", k), point.min_dcf, 0.0, "logit", None, least, (0.0, 1.0), sums=best)
             yield from self._both_rates("p_miss", "p_fa", k, point)
         fixed, best = (tuple(sums[name]) for name in ("act_dcf", "min_dcf"))
-        yield LinearMetric("mean_act_dcf", self.found.mean_act_dcf, np.mean(act, axis=0), "log", sums=fixed)
-        mean = LinearMetric("mean_min_dcf", self.found.mean_min_dcf, 0.0, "logit", limits=(0.0, 1.0), sums=best)
+        yield LinearMetric("mean_act_dcf", self.evaluation.mean_act_dcf, np.mean(act, axis=0), "log", sums=fixed)
+        mean = LinearMetric("mean_min_dcf", self.evaluation.mean_min_dcf, 0.0, "logit", limits=(0.0, 1.0), sums=best)
         yield replace(mean, least=lambda best: np.mean([best.dcf(log_odds) for log_odds in all_odds], axis=0))
 
     def _errors(self) -> Iterator[LinearMetric]:
-        result, rates = self.found, self.costs.rates
+        result, rates = self.evaluation, self.costs.rates
         bounds = evidence_bounds(np.array(self.summary.metrics.factors))
         for k, (one, bound) in enumerate(zip(result.misleading, bounds.tolist(), strict=True)):
             yield self._rate(("misleading_tar", k), one.p_tar, rates(-bound, 1.0, 0.0), 0)
             yield self._rate(("misleading_non", k), one.p_non, rates(float(beyond(bounds)[k]), 0.0, 1.0), 1)
 
     def _requested(self) -> Iterator[LinearMetric]:
-        request, costs = self.found.requested, self.costs
+        request, costs = self.evaluation.requested, self.costs
         least, crossing = crossing_of(self.costs.rocch, 1.0, self.n_units)
         for name, value in request.eer_conventions.items():
             # Conventions differ by less than one trial, so their derivatives are the same.
@@ -234,7 +234,13 @@ class MetricsOfEvaluation:
                 LinearMetric(at, value, 0.0, "logit", None, least, (0.0, 0.5), sums=crossing)
                 if name == "rocch"
                 else LinearMetric(
-                    at, value, least(costs.best)[:, 0], "logit", limits=(0.0, 1.0), sums=crossing, also=self.found.eer
+                    at,
+                    value,
+                    least(costs.best)[:, 0],
+                    "logit",
+                    limits=(0.0, 1.0),
+                    sums=crossing,
+                    also=self.evaluation.eer,
                 )
             )
         for k, limited in enumerate(request.rates_at):
@@ -264,7 +270,7 @@ class MetricsOfEvaluation:
             yield from self._by_rule(k, by_rule)
         for of_classifier in request.classifier:
             yield from self._classifier(of_classifier)
-        for (name, value), (_, own) in zip(self.found.own, self.summary.metrics.own, strict=True):
+        for (name, value), (_, own) in zip(self.evaluation.own, self.summary.metrics.own, strict=True):
             by_bin = partial(_own_costs, own_costs(name, own, 0), own_costs(name, own, 1))
             yield LinearMetric(name, value, costs.of_means(by_bin), "log", self._unbounded)
 

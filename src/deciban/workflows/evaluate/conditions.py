@@ -418,7 +418,7 @@ class Conditions:
         name = f"equalized over {part.title}"
         result = self.weighted(part, equalizing_factors(part.totals), request, system=system, name=name)
         equalized = Equalized(part.title, part.names, tuple(self._conditions(part)), result)
-        return replace(equalized, found=replace(result, notes=(*result.notes, f"Equalized: {equalized.rule}.")))
+        return replace(equalized, evaluation=replace(result, notes=(*result.notes, f"Equalized: {equalized.rule}.")))
 
     def weighted(self, part: ConditionSplit, factors: FloatArray, options: Options, *, system: int, name: str) -> Any:
         """Evaluate a system with trials weighted by condition; the bootstrap keeps these weights."""
@@ -458,7 +458,7 @@ class Conditions:
 
     def _by(self, part: ConditionSplit, options: Options, system: int) -> ByConditions:
         items = [
-            one if one.lacking else replace(one, found=self._of_condition(part, values, options, system, one.name))
+            one if one.lacking else replace(one, evaluation=self._of_condition(part, values, options, system, one.name))
             for one, values in zip(self._conditions(part), part.values, strict=True)
         ]
         totals = np.array([one.totals for one in part.facts.values()]).sum(axis=0).tolist()

@@ -98,7 +98,7 @@ class ProtocolTrials:
         if self.conditions is not None and plan.equalize:
             (part,) = self.conditions.equalized
             result = self.conditions.equal(part, own, system=system)
-            return primary_of(plan, replace(result.found, name=evaluation.name), how=result.rule)
+            return primary_of(plan, replace(result.evaluation, name=evaluation.name), how=result.rule)
         if self.conditions is not None:
             (part,) = self.conditions.partitions
             names = [values[0] for values in part.values]

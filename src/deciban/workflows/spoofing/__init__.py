@@ -135,7 +135,7 @@ def results_of(
             for at in systems:
                 progress(f"evaluating {trials.source.systems[at]}")
                 result.append(own.system(at))
-    results = Results(tuple(one.found for one in result), trials.source.report, notes)
+    results = Results(tuple(one.evaluation for one in result), trials.source.report, notes)
     return SpoofingResults(edition, tuple(result), verifier, results)
 
 
