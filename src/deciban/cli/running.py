@@ -205,6 +205,10 @@ def working(words: str = "") -> Iterator[Callable[[str], None]]:
     """Show the progress of long work, unless the command is quiet; yield a function that names the next step."""
     import click  # signals are handled before slow imports
 
+    from deciban.memory import keep_freed_blocks
+
+    if not any(word.startswith("--memory") for word in sys.argv):
+        keep_freed_blocks()
     work = ProgressSteps(words)
     context = click.get_current_context(silent=True)
     if context is not None and context.params.get("quiet"):
