@@ -14,7 +14,7 @@ from deciban.io import recognition
 from deciban.io.partitions.opening import open_trials
 from deciban.io.recognition import memory_of
 from deciban.workflows.options import Options
-from deciban.workflows.reading.inputs import opened
+from deciban.workflows.reading.inputs import ScoreFiles, opened
 
 
 @pytest.fixture
@@ -59,6 +59,22 @@ def test_one_class_alone_is_refused_as_in_memory(tmp_path):
     for given in (path, pq.read_table(path)):
         with pytest.raises(KeyMismatchError, match=r"no non-target trial among 2\. .*check the label words"):
             evaluate_files(given)
+
+
+@pytest.mark.parametrize("columns", [["score", "label"], ["score", "label", "trial"]])
+def test_many_scores_with_labels_alone_are_read_in_batches(tmp_path, monkeypatch, columns):
+    rng, path = np.random.default_rng(8), tmp_path / "trials.parquet"
+    truth = rng.random(1000) < 0.4
+    rows = {"score": truth + rng.normal(size=1000), "label": truth, "trial": [f"t{at}" for at in range(1000)]}
+    pq.write_table(pa.table({name: rows[name] for name in columns}), path, row_group_size=300)
+    options = Options.of("evaluate_files", {})
+    whole = evaluate_files(path)
+    assert isinstance(opened(path, None, options), ScoreFiles)
+    monkeypatch.setattr(recognition, "_MANY_ROWS", 1000)
+    assert isinstance(opened(path, None, options), ScoreFiles) == ("trial" in columns)
+    found = evaluate_files(path)
+    assert found.systems[0].interval("eer") == whole.systems[0].interval("eer")
+    assert not any("do not fit" in str(message) for message in found.messages)
 
 
 @pytest.fixture

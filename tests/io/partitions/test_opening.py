@@ -54,7 +54,8 @@ def test_units_are_those_of_memory(tmp_path_factory, seed, units):
 def test_sides_are_named_as_in_memory(tmp_path, monkeypatch):
     folder = write(trials(np.random.default_rng(3)), tmp_path / "cut", np.random.default_rng(3))
     whole = evaluate_files(folder, units="product")
-    monkeypatch.setattr("deciban.workflows.reading.inputs.memory_of", lambda *_: 1 << 60)
+    for module in ("evaluate", "reading.inputs"):
+        monkeypatch.setattr(f"deciban.workflows.{module}.memory_of", lambda *_: 1 << 60)
     partitions = evaluate_files(folder, units="product", memory=10**8)
     in_batches = ["they do not fit in memory" in "".join(map(str, one.messages)) for one in (whole, partitions)]
     assert in_batches == [False, True]

@@ -15,6 +15,7 @@ from deciban.evaluation import Evaluation
 from deciban.evaluation.breakdowns import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.evaluation.results import Results
 from deciban.io.reader import UnpairedError
+from deciban.io.recognition import memory_of
 from deciban.io.source import single_files
 from deciban.memory import memory_error
 from deciban.models import Model
@@ -135,7 +136,8 @@ def _messages_on_batches(
 ) -> tuple[Message, ...]:
     """Return the messages about trials that were read in batches, given the evaluation of the first system."""
     often = "once" if n_passes <= 1 else "more than once"
-    if source.paths and not (options.scale.is_asked or source.is_matrix or source.is_summary):  # can fit in memory
+    could_fit = source.paths and not (options.scale.is_asked or source.is_matrix or source.is_summary)
+    if could_fit and not 0 < memory_of(source.paths) <= options.scale.n_bytes:  # 0 for streams
         often += ": they do not fit in memory"
     n = len(source.partitions)
     words = f"{counted(source.n_rows, 'row')} in {n:,} batch{'' if n == 1 else 'es'}, read {often}"
