@@ -44,7 +44,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 59_180, "modules": 250, "lines on memory": 40}
+MOST = {"code lines": 59_205, "modules": 250, "lines on memory": 40}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 FARTHEST = {"eval of two classes": (55, 15), "fuse": (70, 18), "eval of many classes": (74, 20)}

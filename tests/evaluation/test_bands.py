@@ -1,5 +1,7 @@
 """Standard errors of curves are those of the metrics at their places, and of closed forms."""
 
+import copy
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -186,3 +188,19 @@ def test_costs_that_are_infinite_or_have_no_squares_have_no_bands(score):
     assert "act_cross_entropy" not in found.curves
     assert "cllr" not in found.estimates
     assert all(np.isfinite(one).all() for one in found.curves.values())
+
+
+def test_bands_that_are_read_late_are_those_of_the_evaluation():
+    """They are computed when they are read, even if axes of the result were changed before."""
+    tar, non, (tar_units, non_units) = (
+        np.array([2.0, 3.0, 1.0, 0.5] * 9),
+        np.linspace(-2, 2, 36),
+        np.arange(72).reshape(2, 36) // 4,
+    )
+    first, second = (evaluate(tar, non, tar_units=tar_units, non_units=non_units) for _ in range(2))
+    for axis in ("levels", "entropy_log_odds", "prior_log_odds"):
+        getattr(second.curves, axis)[...] *= 0.5
+    known, late = first.uncertainty.curves, second.uncertainty.curves
+    assert {*copy.copy(late)} | {"x"} == {*(late | {"x": 0})} == {*({"x": 0} | late)} == {*known, "x"}
+    for name in known:
+        np.testing.assert_array_equal(late[name], known[name])

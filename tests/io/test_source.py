@@ -59,6 +59,11 @@ def test_frames_that_parallel_tools_write(write):
     assert read_text(write(SKIPPABLE + zstd(TEXT[:5]) + SKIPPABLE + zstd(TEXT[5:]))) == TEXT
 
 
+def test_bzip2_may_have_an_empty_stream_in_the_middle(write):
+    packed = bz2.compress(b"m s 0.5\n") + bz2.compress(b"") + bz2.compress(b"m t 1.5\n")
+    np.testing.assert_array_equal(read_scores(write(packed)).score, [0.5, 1.5])
+
+
 def test_tapes_pad_gzip_with_zeros(write):
     assert read_text(write(gzip.compress(TEXT) + bytes(500))) == TEXT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
@@ -225,6 +225,7 @@ def deferred(curves: Curves, influences: MetricInfluences, n_units: int, keep: b
     Until then, the tables of trials by unit and bin are in memory, unless they are large.
     """
     own, rows, (tar, non) = copy(influences), influences.rows, (one.packed() for one in influences.counts)
+    curves = deepcopy(curves)  # users may change the axes of a result
     own.counts, bands = (tar, non), cache(partial(Bands, curves, own))
     entries: dict[str, Mapping[Any, Any]] = {
         "curves": Deferred(lambda: bands().standard_errors()),

@@ -701,12 +701,11 @@ def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) 
     """
     if not are_corrected(systems):
         return ""
-    nouns = dict.fromkeys(one.uncertainty.noun for one in systems if one.uncertainty is not None)
-    new = f"on new {' and '.join(f'{noun}s' for noun in nouns)}"
     if corrected:
-        return f"corrected: expected {new}"
+        nouns = dict.fromkeys(one.uncertainty.noun for one in systems if one.uncertainty is not None)
+        return f"corrected: expected on new {' and '.join(f'{noun}s' for noun in nouns)}"
     what = "EER and minima" if any("eer" in one.minima for one in systems) else "minima"
-    return f"{what} are optimistic: {either('', 'eval ')}{option(corrected=True)} shows what to expect {new}"
+    return f"{what} optimistic: {either('', 'eval ')}{option(corrected=True)} shows by how much"
 
 
 PERCENT = " %"

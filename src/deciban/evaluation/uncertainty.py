@@ -248,6 +248,15 @@ class Deferred(UserDict[K, Known]):
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (self.data,)
 
+    def __copy__(self) -> dict[K, Known]:  # type: ignore[override]
+        return dict(self.data)
+
+    def __or__(self, other: Mapping[Any, Any]) -> dict[Any, Any]:  # type: ignore[override]
+        return self.data | dict(other)
+
+    def __ror__(self, other: Mapping[Any, Any]) -> dict[Any, Any]:  # type: ignore[override]
+        return dict(other) | self.data
+
 
 KEPT_CURVES = 1 << 21
 """Influences on curves that are kept by default, at most."""

@@ -53,9 +53,31 @@ class Codec:
     pack: Callable[[IO[bytes]], Any]
 
 
-def _arrow(kind: str, packed: BinaryIO) -> _Reader:
-    """Open a stream with all its frames; unlike `bz2.BZ2File`, Arrow detects data after the last one."""
-    stream: _Reader = pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), kind)
+class _Bzip2:
+    """Reader for all streams of a bzip2 file. Unlike `bz2.BZ2File`, it detects data after the last stream."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._packed = packed
+        self._stream = bz2.BZ2Decompressor()
+
+    def read(self, size: int, /) -> bytes:
+        while True:
+            if self._stream.eof:
+                rest = self._stream.unused_data or self._packed.read(_BLOCK)
+                if not rest:
+                    return b""
+                self._stream = bz2.BZ2Decompressor()
+            else:
+                rest = self._packed.read(1 << 16) if self._stream.needs_input else b""
+                if self._stream.needs_input and not rest:
+                    raise EOFError("compressed file ended before the end-of-stream marker")
+            data = self._stream.decompress(rest, size)
+            if data:
+                return data
+
+
+def _zstd(packed: BinaryIO) -> _Reader:
+    stream: _Reader = pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), "zstd")
     return stream
 
 
@@ -74,8 +96,8 @@ _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
 CODECS = (
     Codec("gzip", ".gz", "gzip -dc", re.compile(rb"\x1f\x8b"), 200, gzip.open, _to_gzip),
-    Codec("bzip2", ".bz2", "bzip2 -dc", _BZIP2, 1000, partial(_arrow, "bz2"), partial(bz2.BZ2File, mode="wb")),
-    Codec("zstd", ".zst", "zstd -dc", _ZSTD, 1000, partial(_arrow, "zstd"), _to_zstd),
+    Codec("bzip2", ".bz2", "bzip2 -dc", _BZIP2, 1000, _Bzip2, partial(bz2.BZ2File, mode="wb")),
+    Codec("zstd", ".zst", "zstd -dc", _ZSTD, 1000, _zstd, _to_zstd),
 )
 
 

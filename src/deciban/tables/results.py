@@ -332,14 +332,14 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
 
 def _caption(first: ClassEvaluation) -> str:
     """Return units and priors of the metrics, and the values that scores without information get."""
-    at = "the flat prior" if first.has_flat_prior else "the given prior"
-    target = f"; C_avg at target prior {first.points[0].p_target:g}" if len(first.points) == 1 else ""
+    target = f"C_avg at target prior {first.points[0].p_target:g}" if len(first.points) == 1 else ""
     target += "" if first.p_out_of_set is None else f", {first.p_out_of_set:g} for {first.classes[-1]} (out of set)"
-    return (
-        f"Cllr and information in bits{target}; error rate and Brier at {at}. Scores without information "
-        f"({first.n_classes} classes): Cllr {number(first.reference)}, error rate {percent(first.default_error_rate)}, "
+    at = "" if first.has_flat_prior else "error rate and Brier at the given prior"
+    least = (
+        f"without scores: Cllr {number(first.reference)} bits, error rate {percent(first.default_error_rate)}, "
         f"Brier {number(first.default_brier)}"
     )
+    return "; ".join(filter(None, (target, at, least)))
 
 
 def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tuple[list[int], str]:

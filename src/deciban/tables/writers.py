@@ -166,7 +166,7 @@ _NARROW = 12
 """Minimum width of a folded column of names."""
 
 
-_CAPTION = 60
+_CAPTION = 80
 """Minimum width of a caption in a window."""
 
 
