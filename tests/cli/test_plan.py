@@ -28,6 +28,16 @@ def test_a_plan_is_printed_and_drawn(demo, run):
     assert (demo / "plan.svg").read_bytes().startswith(b"<?xml")
 
 
+def test_a_pilot_without_any_interval_is_refused(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "few.csv").write_text("enroll,test,score,label\na,x,1,1\nb,y,2,1\na,y,0,0\nb,x,-1,0\n")
+    code, _, err = run("plan few.csv --width 0.02")
+    assert (code, err.splitlines()[-1].partition(": --metric: ")[2]) == (
+        2,
+        "few has no metric with an interval. Use more units or trials.",
+    )
+
+
 @pytest.mark.usefixtures("demo")
 def test_options_reach_the_plan(run):
     words = "--figure min_dcf@2 --dcf 0.01 --dcf 0.1 --difference 0.1 --relative --power 0.9 --level 0.9"

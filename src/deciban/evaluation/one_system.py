@@ -17,7 +17,7 @@ from deciban._validate.arrays import probabilities_note
 from deciban._validate.classes import posteriors_note
 from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Estimate, Interval
 from deciban.core.resampling.units import INDEPENDENT
-from deciban.errors import counted, either, option, some_of, topic_of
+from deciban.errors import InputError, counted, either, option, some_of, topic_of
 from deciban.evaluation.metrics import (
     JSON_PLACES,
     METRICS,
@@ -436,6 +436,8 @@ class OneSystem(ByValue, PlottedResult):
         InputError
             If the system has no such metric.
         """
+        if not self.estimates:
+            raise InputError(f"metric: {self.name} has no metric with an interval. Use more units or trials.")
         return key_among(self.estimates, text, f"{self.name} that has an interval")
 
     def words(self, key: MetricKey) -> str:
