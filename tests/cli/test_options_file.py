@@ -64,3 +64,15 @@ def test_a_file_that_cannot_be_read(run, tmp_path):
         code, _, err = run("eval", "scores.csv", "--options", name)
         assert code == 2
         assert words in err
+
+
+@pytest.mark.parametrize(
+    ("text", "typed", "is_kept"),
+    [("worst = 2", [], True), ('memory = "200MB"', [], False), ("", ["--memory=1GB"], False)],
+)
+def test_freed_memory_is_kept_unless_it_is_limited(run, tmp_path, monkeypatch, text, typed, is_kept):
+    calls = []
+    monkeypatch.setattr("deciban.memory.keep_freed_blocks", lambda: calls.append(1))
+    code, _, err = with_file(run, tmp_path, text, *typed)
+    assert code == 0, err
+    assert bool(calls) == is_kept

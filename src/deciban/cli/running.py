@@ -207,10 +207,11 @@ def working(words: str = "") -> Iterator[Callable[[str], None]]:
 
     from deciban.memory import keep_freed_blocks
 
-    if not any(word.startswith("--memory") for word in sys.argv):
-        keep_freed_blocks()
     work = ProgressSteps(words)
     context = click.get_current_context(silent=True)
+    typed = click.core.ParameterSource.COMMANDLINE  # also in a file of --options
+    if context is not None and context.get_parameter_source("memory") is not typed:
+        keep_freed_blocks()
     if context is not None and context.params.get("quiet"):
         yield work.say
         return

@@ -641,11 +641,9 @@ def summarize_by_value(
     except NoRoomError:  # the first trials were not typical
         return None
     require_two_classes(tally.n, source.name)
-    adding, n_threads = (
-        SortedSummation.of(metrics, tally.n[1], tally.n[0], _STEP),
-        SortRoom.of(engine, memory).n_threads,
-    )
-    return _summary(all_in_order([tally.rare])[0], tally.values, rarer, n_threads, adding)
+    adding = SortedSummation.of(metrics, tally.n[1], tally.n[0], _STEP)
+    rare = all_in_order([tally.rare])[0]
+    return _summary(rare, tally.values, rarer, SortRoom.of(engine, memory).n_threads, adding)
 
 
 def _summary(rare: ScoreArray, values: ValueCounts, rarer: int, n_threads: int, adding: SortedSummation) -> Summary:

@@ -533,7 +533,7 @@ def _size_by_footer(path: Path) -> tuple[int, int]:
     return footer.num_rows, bytes_of_parquet(footer.num_rows, n_numbers, max(decoded, written))
 
 
-def are_rows_alone(path: PathLike) -> bool:
+def is_long_without_names(path: PathLike) -> bool:
     """Return True for Parquet files of so many labelled scores without names that batches are faster than one table."""
     if rows_of(path) < _MANY_ROWS:
         return False

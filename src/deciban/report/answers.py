@@ -562,7 +562,7 @@ def verdict(one: Evaluation | ClassEvaluation, *, with_calibration: bool = True)
     'A: separates targets from non-targets well (EER 4.4 %), but its llrs are 3.3 times too extreme: calibrate.'
     """
     facts = facts_of(one, with_scale=False)
-    rate, separation = one.error_rate if one.kind == "classes" else one.quoted_eer[0], apart(facts)
+    rate, separation = (one.error_rate if one.kind == "classes" else one.quoted_eer[0]), apart(facts)
     if separation.mood == "bad" and facts.is_reversed:
         return f"{one.name}: scores favour the wrong class: see the note on their sign."
     words = _SEPARATES.get(separation.verdict, "its separation is not known").format(facts.apart)

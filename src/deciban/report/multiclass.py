@@ -152,7 +152,8 @@ def class_condition_data(results: ClassResults, known: dict[str, Any], room: int
 
 def _points_of(one: ClassEvaluation, n_systems: int) -> IntArray:
     """Return indices of as many points of the curves as fit with all curves."""
-    most = int(np.clip(_ROOM_OF_CURVES // (36 * n_systems * len(one.detection.target)), 15, _MOST_POINTS))
+    n_curves = 6 * n_systems * len(one.detection.target)
+    most = int(np.clip(_ROOM_OF_CURVES // (6 * n_curves), 15, _MOST_POINTS))  # six characters for a number
     return spread(len(one.curves.detector_log_odds), most)
 
 

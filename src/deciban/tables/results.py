@@ -317,17 +317,16 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
     out.print("")
     first = systems[0]
     shown, left_out = _shown_classes(systems, None if all_of_them else _SHOWN_CLASSES)
+    caption = f"{left_out}each class against all others: "
     if len(systems) == 1:
-        at = f"{first.points[0].p_target:g}"
-        words = f"cost at target prior {at}; Cllr in bits; minima by isotonic regression (PAV) of each class"
-        words = f"{left_out}each class against all others: {words}"
-        out.print(replace(_of_one(first, shown), caption=words))
+        caption += f"cost at target prior {first.points[0].p_target:g}; Cllr in bits; "
+        caption += "minima by isotonic regression (PAV) of each class"
+        out.print(replace(_of_one(first, shown), caption=caption))
         say_all(out, _remarks(first))
     else:
-        words = "error rate; Cllr in bits, and its minimum by isotonic regression (PAV)"
-        words = f"{left_out}each class against all others: {words}"
+        caption += "error rate; Cllr in bits, and its minimum by isotonic regression (PAV)"
         apart = isinstance(out, TableConsole) and out.writer is not None  # for programs
-        out.print(replace(_of_many(systems, shown, apart=apart), caption=words))
+        out.print(replace(_of_many(systems, shown, apart=apart), caption=caption))
 
 
 def _caption(first: ClassEvaluation) -> str:

@@ -398,7 +398,7 @@ def opened(scores: Paths | Opened | Frame, key: PathLike | None, options: Option
     is_labelled = not has_objects and key is None and len(named) == 1 and not isinstance(named[0], TwoFiles)
     if is_large and options.metrics.classifier:
         require_room(CLASSIFIER, bytes_held(max(map(rows_of, named))), room)
-    is_cheaper = is_labelled and not options.metrics.classifier and recognition.are_rows_alone(named[0])
+    is_cheaper = is_labelled and not options.metrics.classifier and recognition.is_long_without_names(named[0])
     if is_asked or is_large or is_cheaper or is_longer(named, key, room):
         return open_source(named, key, options)
     return ScoreFiles.of(scores, key, options.reading)
