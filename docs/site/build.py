@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,9 @@ SITE = Path(__file__).parent
 ROOT = SITE.parents[1]
 _LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
 _CODE = re.compile(r"(```.*?```|`[^`]*`)", flags=re.DOTALL)
+_TABLE = re.compile(r"^\|.*\|$(\n\|.*\|$)+", flags=re.MULTILINE)
+_MOST_WORDS = 4
+"""Words of a name in the index; longer ones are sentences."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,24 @@ def moved(text: str, page: str, known: Mapping[str, str]) -> str:
     return "".join(partitions)
 
 
+def with_terms(text: str, terms: Iterable[str]) -> str:
+    """Return a page whose first line the search lists first for each of the terms, and the index names."""
+    entries = ", ".join(f"! {term}" for term in terms)
+    return f"```{{index}} {entries}\n```\n\n{text}"
+
+
+def with_names(glossary: str) -> str:
+    """Return the glossary; the search finds each of its tables by the terms and by their names elsewhere."""
+    return _TABLE.sub(lambda table: with_terms(table[0], names_in(table[0])), glossary)
+
+
+def names_in(table: str) -> list[str]:
+    """Return the terms of a table of the glossary, and the names that others use, without duplicates."""
+    rows = [row.strip("|").split("|") for row in table.splitlines()[2:]]
+    names = [name.strip(" `") for row in rows for name in re.split(r"[,;:()]| and ", f"{row[0]},{row[-1]}")]
+    return [name for name in dict.fromkeys(names) if 0 < len(name.split()) <= _MOST_WORDS]
+
+
 def index_of(part: Section, pages: Sequence[str], written: str = "") -> str:
     """Return the first page of a section: its text, or its title, and the list of its pages."""
     text = written or f"# {part.title}\n\n{part.words}\n"
@@ -150,9 +171,12 @@ def put_together(source: Path, *, quick: bool = False) -> None:
     """Write the sources of all pages into a new folder for Sphinx."""
     parts = sections()
     known = places(parts)
+    terms = tomllib.loads((SITE / "pages.toml").read_text())["terms"]
     for page, place in known.items():
         (source / place).parent.mkdir(parents=True, exist_ok=True)
-        (source / place).write_text(moved((ROOT / page).read_text(), page, known))
+        text = moved((ROOT / page).read_text(), page, known)
+        text = with_names(text) if page == "docs/glossary.md" else text
+        (source / place).write_text(with_terms(text, terms[page]) if page in terms else text)
     shutil.copytree(ROOT / "docs" / "images", source / "images")
     draw(source, quick=quick)
     for page in (source / "papers").glob("*.md"):
@@ -164,6 +188,7 @@ def put_together(source: Path, *, quick: bool = False) -> None:
         first.write_text(index_of(part, [*own, *made], first.read_text() if first.exists() else ""))
     (source / "index.md").write_text(home(parts))
     shutil.copy(SITE / "conf.py", source)
+    shutil.copy(SITE / "ranks.js", source)
     shutil.copytree(SITE / "static", source / "static")
 
 

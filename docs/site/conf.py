@@ -1,5 +1,6 @@
 """Sphinx settings of the site; `build.py` copies this file next to the collected pages."""
 
+from pathlib import Path
 from typing import Any
 
 from deciban import __version__
@@ -11,7 +12,7 @@ version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 myst_heading_anchors = 4
-myst_enable_extensions = ["attrs_inline"]
+myst_enable_extensions = ["attrs_block", "attrs_inline"]
 suppress_warnings = ["ref.python"]  # words in types of arguments are looked up, and many classes have such an attribute
 exclude_patterns: list[str] = []
 
@@ -30,8 +31,9 @@ toc_object_entries = False  # hundreds of names in the navigation of every page 
 
 html_theme = "furo"
 html_static_path = ["static"]
-html_css_files = ["pictures.css"]  # white background on dark pages
+html_css_files = ["pictures.css", "cards.css"]  # white background on dark pages; four cards on the home page
 html_title = f"deciban {__version__}"
+html_search_scorer = str(Path(__file__).with_name("ranks.js"))  # pages before names of the code
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pkgutil
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,27 @@ def test_links_lead_to_where_pages_lie(site):
     assert build.moved(text, "docs/a.md", known) == (
         "[x](../reference/b.md#part) `[y](b.md)` z (`src/no_page.py`) [r](../index.md) [w](https://example.org)"
     )
+
+
+def test_the_search_finds_terms_and_synonyms_of_the_glossary(site):
+    build, _ = site
+    table = """| term | meaning | in code | also called, or related |
+|---|---|---|---|
+| miss, false alarm | a rejected target | `p_miss` | FRR and FAR, false reject; a sentence of more than four words |
+| EER | where both rates are equal | `eer` | |"""
+    assert build.names_in(table) == ["miss", "false alarm", "FRR", "FAR", "false reject", "EER"]
+    page = build.with_names(f"# Glossary\n\n{table}\n")
+    assert page.startswith("# Glossary\n\n```{index} ! miss, ! false alarm, ! FRR, ")
+    assert page.endswith(f"\n```\n\n{table}\n")
+    glossary = build.with_names((ROOT / "docs/glossary.md").read_text())
+    assert all(f"! {term}" in glossary for term in ("genuine", "FMR", "log loss", "impostor", "minDCF", "false reject"))
+
+
+def test_pages_with_terms_exist(site):
+    build, _ = site
+    terms = tomllib.loads((SITE / "pages.toml").read_text())["terms"]
+    assert terms.keys() <= build.places(build.sections()).keys()
+    assert "EER" in terms["docs/explanation/eer-conventions.md"]
 
 
 def test_every_command_and_schema_is_in_the_reference(site):
