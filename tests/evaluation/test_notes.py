@@ -25,7 +25,7 @@ def prior(text):
 
 
 def note_on_calibration(result):
-    (note,) = [note for note in result.notes if "decisions cost more than ignoring" in note]
+    (note,) = [note for note in result.notes if "Ignoring the scores costs less" in note]
     return note
 
 
@@ -36,11 +36,9 @@ def test_bad_calibration_names_the_whole_range_of_priors_and_the_points():
     result = evaluate(tar, non, operating_points=[0.02, 0.5])
     assert result.operating_points[0].act_dcf > 1.0 > result.operating_points[1].act_dcf
     note = note_on_calibration(result)
-    cost = f"{result.operating_points[0].act_dcf:.4g}"
-    assert note.startswith("At priors from ")
-    assert f"(p_target 0.02: normalized cost {cost})" in note
     places = bad_places(result)
-    low, high = note.partition("priors from ")[2].partition(" (")[0].split(" to ")
+    assert note.startswith("Ignoring the scores costs less at priors from ")
+    low, high = note.partition("priors from ")[2].rstrip(".").split(" to ")
     for said, true in ((prior(low), places[0]), (prior(high), places[-1])):
         assert said == pytest.approx(1 / (1 + np.exp(-true)), rel=0.06)
 
@@ -62,7 +60,7 @@ def test_one_good_place_splits_no_range_of_bad_ones():
 
 
 def test_bad_everywhere_is_said_in_few_words():
-    assert "At every prior" in note_on_calibration(evaluate([-100.0] * 40, [100.0] * 40))
+    assert "at every prior" in note_on_calibration(evaluate([-100.0] * 40, [100.0] * 40))
 
 
 def many(*runs):
@@ -75,9 +73,8 @@ def test_few_errors_name_the_threshold_that_they_were_counted_at():
     tar, non = many((-8, 10), (5, 40), (20, 400)), many((-20, 40_000), (10, 100), (30, 40))
     result = evaluate(tar, non, operating_points=[0.01])
     assert result.operating_points[0].n_miss == 10
-    (note,) = [note for note in result.notes if note.startswith("Rule of 30")]
-    words = "at p_target 0.01, the actual threshold gives fewer than 30 misses"
-    assert note == f"Rule of 30: {words}, so actDCF is rough."
+    (note,) = [note for note in result.notes if "rough" in note]
+    assert note == "At p_target 0.01, actDCF is rough: fewer than 30 misses."
 
 
 @pytest.mark.parametrize("p_target", [0.5, 0.1, 0.01, 0.001, 0.0001, 0.999])
@@ -85,8 +82,7 @@ def test_notes_on_few_errors_judge_the_counts_that_tables_show(p_target):
     rng = np.random.default_rng(3)
     result = evaluate(1 + 2 * rng.normal(2, 2, 900), rng.normal(-2, 2, 9000), operating_points=[p_target])
     (point,) = result.operating_points
-    said = " ".join(note for note in result.notes if note.startswith("Rule of 30"))
-    actual = said.partition(", the best one")[0] if "actDCF" in said else ""
+    actual = " ".join(note for note in result.notes if "actDCF" in note)
     assert ("misses" in actual) == (point.n_miss < 30)
     assert ("false alarms" in actual) == (point.n_fa < 30)
 
@@ -94,16 +90,15 @@ def test_notes_on_few_errors_judge_the_counts_that_tables_show(p_target):
 def test_points_of_which_the_same_is_to_be_said_share_a_sentence():
     tar, non = many((-8, 10), (5, 40), (20, 400)), many((-20, 40_000), (10, 100), (30, 40))
     result = evaluate(tar, non, operating_points=[0.01, 0.02, 0.01])
-    (note,) = [note for note in result.notes if note.startswith("Rule of 30")]
-    words = "at p_target 0.01 and 0.02, the actual threshold gives fewer than 30 misses"
-    assert note == f"Rule of 30: {words}, so actDCF is rough."
+    (note,) = [note for note in result.notes if "rough" in note]
+    assert note == "At p_target 0.01 and 0.02, actDCF is rough: fewer than 30 misses."
 
 
 def test_what_matters_most_comes_first():
     rng = np.random.default_rng(1)
     tar, non = rng.normal(3, 1, 400), 3 * rng.normal(-1, 1.5, 4000)
     notes = evaluate(np.append(tar, np.inf), np.append(non, -np.inf), operating_points=[0.0001, 0.9]).notes
-    words = "2 scores are infinite", "decisions cost more", "Rule of 30"
+    words = "2 scores are infinite", "Ignoring the scores costs less", "rough"
     found = [next(k for k, said in enumerate(words) if said in note) for note in notes]
     assert found == sorted(found)
     assert set(found) == {0, 1, 2}
@@ -128,7 +123,7 @@ def test_costs_of_no_recognizer_are_not_worse_than_these_where_they_were_rounded
     assert two_class._badly_calibrated([], rounded) == []
     worse = replace(rounded, act_error=rounded.act_error * (1.0 + 1e-8))
     (note,) = two_class._badly_calibrated([], worse)
-    assert note == "At every prior, decisions cost more than ignoring the scores."
+    assert note == "Ignoring the scores costs less at every prior."
 
 
 def test_ranges_of_priors_are_in_ascending_order_whatever_their_width():

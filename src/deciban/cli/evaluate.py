@@ -117,7 +117,6 @@ def eval_command(
     deciban eval sysA.txt sysB.txt --key key.txt --dcf 0.01
     deciban eval scores.csv
     deciban eval languages.tsv --key languages.key --preset lre17
-    deciban eval cm.txt --asv asv.txt --preset asvspoof2019
     """
     from deciban.io.source import require_one_stream, single_files
     from deciban.workflows.evaluate import evaluate_model

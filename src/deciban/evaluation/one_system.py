@@ -522,8 +522,8 @@ def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
     --------
     >>> from deciban import evaluate
     >>> few = [evaluate([1.0], [-1.0], name=name) for name in "AB"]
-    >>> [([one.name for one in some], note[:10]) for some, note in shared_notes(few)]
-    [(['A', 'B'], 'Rule of 30')]
+    >>> [([one.name for one in some], note[:21]) for some, note in shared_notes(few)]
+    [(['A', 'B'], 'All metrics are rough')]
     """
     result, ranks = dict[str, list[S]](), dict[str, int]()
     for system in systems:

@@ -374,10 +374,7 @@ def apart(facts: SystemFacts) -> Answer:
         words = "Scores favour the wrong class more often than the right one."
         return Answer(APART, "reversed", "bad", (words, *facts.errors))
     if math.isnan(facts.min_cllr) or (facts.has_wrong_certainty and facts.n_classes > 2):
-        words = (
-            "The information after the best recalibration is unknown: it needs all trials at once, and none of them "
-        )
-        words += "with infinite evidence for the wrong class."
+        words = "The answer needs all trials at once, and none of them with infinite evidence for the wrong class."
         return Answer(APART, "unknown", "unknown", (words, *facts.errors))
     held = facts.reference - facts.min_cllr
     share = held / facts.reference
@@ -530,11 +527,11 @@ def next_steps(facts: SystemFacts, answers: Sequence[Answer]) -> Answer:
 
 
 _SEPARATES = {
-    "very well": "separates {} very well",
-    "well": "separates {} well",
-    "in part": "separates {} moderately well",
-    "hardly": "hardly separates {}",
-    "no": "does not separate {}",
+    "very well": "separates{} very well",
+    "well": "separates{} well",
+    "in part": "separates{} moderately well",
+    "hardly": "hardly separates{}",
+    "no": "does not separate{}",
     _TOO_FEW: "has too few trials for a verdict",
 }
 """Phrases for the verdicts of `apart` in a sentence."""
@@ -559,13 +556,14 @@ def verdict(one: Evaluation | ClassEvaluation, *, with_calibration: bool = True)
     >>> from deciban import evaluate
     >>> rng = np.random.default_rng(1)
     >>> verdict(evaluate(9 * rng.normal(2, 1.2, 2000), 9 * rng.normal(-2, 1.2, 2000), name="A"))
-    'A: separates targets from non-targets well (EER 4.4 %), but its llrs are 3.3 times too extreme: calibrate.'
+    'A: separates well (EER 4.4 %), but its llrs are 3.3 times too extreme: calibrate.'
     """
     facts = facts_of(one, with_scale=False)
     rate, separation = (one.error_rate if one.kind == "classes" else one.quoted_eer[0]), apart(facts)
     if separation.mood == "bad" and facts.is_reversed:
         return f"{one.name}: scores favour the wrong class: see the note on their sign."
-    words = _SEPARATES.get(separation.verdict, "its separation is not known").format(facts.apart)
+    what = f" {facts.apart}" if one.kind == "classes" or separation.mood == "bad" else ""
+    words = _SEPARATES.get(separation.verdict, "its separation is not known").format(what)
     measure = f"{facts.main_metric} {100 * rate:{'.0f' if rate >= 0.0995 else '.2g'}} %"
     if one.kind == "classes" and facts.is_far_off:  # decisions are wrong by calibration, too
         measure = f"min Cllr {number(facts.min_cllr, 2)} of {_bits(facts.reference)}"

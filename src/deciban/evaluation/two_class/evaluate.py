@@ -103,25 +103,18 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     """
     false_alarms, misses = dr30
     if false_alarms > misses:
-        few = f"fewer than {FEW_ERRORS}"
-        words = f"at every prior, the best threshold makes {few} misses or {few} false alarms"
-        return [Note(f"Rule of {FEW_ERRORS}: {words}, so all metrics are rough estimates.", "few-errors")]
+        return [
+            Note(f"All metrics are rough: fewer than {FEW_ERRORS} misses or false alarms at every prior.", "few-errors")
+        ]
     entries = dict[str, list[str]]()
     for point in points:
         actual = _few(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS) if are_llrs else ""
         best = _few(-point.threshold < false_alarms, -point.threshold > misses)
-        if actual and actual == best:
-            words = f"both thresholds (actual and best) give {best}, so actDCF and minDCF are rough"
-        elif actual and best:
-            words = f"the actual threshold gives {actual}, the best one {best}, so actDCF and minDCF are rough"
-        elif actual or best:
-            which, cost = ("actual", "actDCF") if actual else ("best", "minDCF")
-            words = f"the {which} threshold gives {actual or best}, so {cost} is rough"
-        else:
-            continue
-        entries.setdefault(words, []).append(str(point))
-    sentences = (f"Rule of {FEW_ERRORS}: at {_points(points)}, {words}." for words, points in entries.items())
-    return [Note(one, "few-errors") for one in sentences]
+        few = {"actDCF and minDCF are": best} if actual == best else {"actDCF is": actual, "minDCF is": best}
+        for which, errors in few.items():
+            if errors:
+                entries.setdefault(f"{which} rough: {errors}", []).append(str(point))
+    return [Note(f"At {_points(points)}, {words}.", "few-errors") for words, points in entries.items()]
 
 
 def _points(names: Sequence[str]) -> str:
@@ -132,7 +125,7 @@ def _points(names: Sequence[str]) -> str:
 
 def _few(few_false_alarms: bool, few_misses: bool) -> str:  # noqa: FBT001  # two answers, in the order of words
     kinds = ["false alarms"] * few_false_alarms + ["misses"] * few_misses
-    return " and ".join(f"fewer than {FEW_ERRORS} {kind}" for kind in kinds)
+    return f"fewer than {FEW_ERRORS} {' and '.join(kinds)}" if kinds else ""
 
 
 _MOST_DIGITS = 7
@@ -160,19 +153,17 @@ def prior_name(log_odds: float) -> str:
 
 
 def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str]:
-    """Return notes on decisions that cost more than ignoring the scores: at operating points, then by prior."""
+    """Return a note on the priors, or else on the operating points, at which ignoring the scores costs less."""
     bad = curves.act_error > WORSE_THAN_NONE
     if bad.all():
-        return [Note("At every prior, decisions cost more than ignoring the scores.", "calibration")]
-    costs = [(point, f"{point.act_dcf:.4g}") for point in points if point.act_dcf > WORSE_THAN_NONE]
-    items = [f"{point}: normalized cost {'just above 1' if cost == '1' else cost}" for point, cost in costs]
+        return [Note("Ignoring the scores costs less at every prior.", "calibration")]
     intervals = _intervals(curves.prior_log_odds, bad)
-    if not items and not intervals:
+    places = intervals or [str(point) for point in points if point.act_dcf > WORSE_THAN_NONE]
+    if not places:
         return []
-    ranges = listed(_first(intervals, "ranges")) if intervals else "some operating points"
-    where = f"priors {ranges}" if intervals and not ranges.startswith(_NEARLY) else ranges
-    where += f" ({'; '.join(_first(items, 'points'))})" if items else ""
-    return [Note(f"At {where}, decisions cost more than ignoring the scores.", "calibration")]
+    where = listed(_first(places, "ranges" if intervals else "points"))
+    where = f"priors {where}" if intervals and not where.startswith(_NEARLY) else where
+    return [Note(f"Ignoring the scores costs less at {where}.", "calibration")]
 
 
 _NEARLY = "nearly every prior"
