@@ -20,7 +20,7 @@ from deciban.io.columns.headers import declared_unit
 from deciban.io.formats import Contents, Format, TextFormat
 from deciban.io.reader import Input
 from deciban.io.source import Source, unpacked_name
-from deciban.io.text.reader import Layout
+from deciban.io.text.reader import Layout, whole_lines
 from deciban.io.units import notes_on_submissions, written_as
 from deciban.io.writing import opened, put_and_tell, target_name
 from deciban.trials import ClassScores, Scores, Trials
@@ -398,15 +398,8 @@ def _fields(text: bytes, pattern: str) -> tuple[IntArray, IntArray]:
 def _blocks(source: Source) -> Iterator[bytes]:
     """Yield whole lines, some megabytes at a time."""
     with source.stream() as stream:
-        rest = b""
-        while block := stream.read(_BLOCK):
-            end = block.rfind(b"\n") + 1
-            if end:
-                yield _with_line_feeds(rest + block[:end])
-                rest = b""
-            rest += block[end:]
-    if rest:
-        yield _with_line_feeds(rest)
+        while block := whole_lines(stream, _BLOCK):
+            yield _with_line_feeds(block)
 
 
 def _with_line_feeds(text: bytes) -> bytes:

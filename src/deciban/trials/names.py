@@ -89,6 +89,8 @@ def _in_one_batch(column: pa.Array | pa.ChunkedArray) -> pa.Array:
         column = column.dictionary_encode()
     if not isinstance(column, pa.ChunkedArray):
         return column
+    if column.num_chunks == 1:
+        return column.chunk(0)  # without a copy
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
     return column.combine_chunks()

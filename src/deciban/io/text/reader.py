@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
 from deciban._arrow import compute as pc
-from deciban._arrow import lengths, to_numpy
+from deciban._arrow import lengths, of_numpy, to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, in_lines, not_none, some_of, teller
 from deciban.io.columns import headers as naming
@@ -130,30 +131,35 @@ class TextBlocks:
         if self.path is None:
             yield self.first, self.text
             return
-        for at, result in enumerate(self._of_file(self.path)):
-            if self.only in (None, at):
-                yield result
-            if at == self.only:
-                return
+        yield from islice(self._of_file(self.path), self.only or 0, None if self.only is None else self.only + 1)
 
     def _of_file(self, path: Path) -> Iterator[tuple[int, bytes]]:
         header, rest, n_lines, begins = b"", b"", 0, True
         tell = teller(path.stat().st_size, "bytes")
         with path.open("rb") as stream:
-            while data := stream.read(self.size or BLOCK):
+            while data := whole_lines(stream, max(self.size or BLOCK, len(rest))):
                 tell(stream.tell())
                 data = (rest + data).removeprefix(b"\xef\xbb\xbf") if begins else rest + data
                 cut = _end_of_rows(data, self.layout)
                 rest, data = data[cut:], data[:cut]
                 if data:
                     yield n_lines, clean_text(header + data, self.name, n_lines)
-                    n_lines += data.count(b"\n")
+                    n_lines += int(np.count_nonzero(np.frombuffer(data, np.uint8) == _END))
                     if begins and self.layout.header is not None:
                         header = _header(data)
                         n_lines -= header.count(b"\n")
                     begins = False
         if rest.strip():
             yield n_lines, clean_text(header + rest, self.name, n_lines)
+
+
+def whole_lines(stream: BinaryIO, size: int) -> bytes:
+    """Read to the end of the line after ``size`` bytes, so that no part of a line is copied in front of the next."""
+    start = stream.tell()
+    stream.seek(start + size)
+    n_more = len(stream.readline())
+    stream.seek(start)
+    return stream.read(size + n_more)
 
 
 def _end_of_rows(data: bytes, layout: Layout) -> int:
@@ -168,15 +174,12 @@ def _end_of_rows(data: bytes, layout: Layout) -> int:
     return cut or (whole if len(data) > _LONGEST_FIELD else 0)
 
 
+_HEADER = re.compile(rb"(?:[ \t\v\f]*(?:(?:#|;;)[^\r\n]*)?(?:\r\n?|\n))*[^\r\n]*(?:\r\n?|\n)?")
+
+
 def _header(data: bytes) -> bytes:
     """Return the lines up to the first that is neither blank nor a comment."""
-    end = 0
-    for line in data.splitlines(keepends=True):
-        end += len(line)
-        content = line.strip()
-        if content and not content.startswith((b"#", b";;")):
-            break
-    return data[:end]
+    return not_none(_HEADER.match(data), "header")[0]
 
 
 _HUGE_NUMBER = re.compile(rb"[eE]\+?[0-9]{3}|[0-9]{300}")
@@ -226,10 +229,20 @@ def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Input
 
 
 def _together(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Concatenate the parts of one column."""
-    if len(parts) == 1:
-        return parts[0]
-    return pa.chunked_array([chunk for one in parts for chunk in one.chunks], parts[0].type).unify_dictionaries()
+    """Concatenate the parts of one column; names of a dictionary keep the order in which they occur."""
+    chunks, kind = [chunk for one in parts for chunk in one.chunks], parts[0].type
+    if len(chunks) < 2 or not pa.types.is_dictionary(kind):
+        return pa.chunked_array(chunks, kind)
+    # Arrow would write all codes twice: once for the common dictionary, and once more to concatenate them.
+    names = [chunk.dictionary for chunk in chunks]
+    alone = [pa.DictionaryArray.from_arrays(of_numpy(np.arange(len(one), dtype=np.int32)), one) for one in names]
+    places, done = pa.chunked_array(alone).unify_dictionaries().chunks, 0
+    codes = np.empty(sum(map(len, chunks)), np.int32)
+    for place, chunk in zip(places, chunks, strict=True):
+        rows = codes[done : done + len(chunk)]
+        np.take(to_numpy(place.indices), to_numpy(chunk.indices), out=rows, mode="clip")
+        done += len(chunk)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(of_numpy(codes), places[0].dictionary)])
 
 
 def _with_whole_fields(data: bytes, layout: Layout) -> bytes:
@@ -322,7 +335,7 @@ def kept(layout: Layout) -> list[str]:
 def has_empty(column: pa.ChunkedArray) -> bool:
     """Return True if a field of a text column is empty."""
     if pa.types.is_dictionary(column.type):
-        return column.num_chunks > 0 and not lengths(column.chunk(0).dictionary).all()
+        return not all(lengths(chunk.dictionary).all() for chunk in column.chunks)
     return pa.types.is_string(column.type) and not all(lengths(chunk).all() for chunk in column.chunks)
 
 
@@ -330,18 +343,14 @@ def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Remove blanks around text, and unify dictionaries."""
     if not pa.types.is_dictionary(column.type):
         return pc.utf8_trim(column, BLANKS) if pa.types.is_string(column.type) else column
-    column = column.unify_dictionaries()
     if not column.num_chunks:
         return column
-    names = column.chunk(0).dictionary
-    trimmed = pc.utf8_trim(names, BLANKS)
-    if trimmed.equals(names):
-        return column
+    whole = _together([column]).chunk(0)
+    trimmed = pc.utf8_trim(whole.dictionary, BLANKS)
+    if trimmed.equals(whole.dictionary):
+        return pa.chunked_array([whole])
     again = trimmed.dictionary_encode()
-    chunks = [
-        pa.DictionaryArray.from_arrays(again.indices.take(chunk.indices), again.dictionary) for chunk in column.chunks
-    ]
-    return pa.chunked_array(chunks)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(again.indices.take(whole.indices), again.dictionary)])
 
 
 def parse(data: bytes, layout: Layout) -> list[pa.ChunkedArray]:
@@ -363,7 +372,7 @@ def parse(data: bytes, layout: Layout) -> list[pa.ChunkedArray]:
         parse_options=csv.ParseOptions(delimiter=layout.delimiter, quote_char='"' if layout.quotes_fields else False),
         convert_options=csv.ConvertOptions(column_types=types, include_columns=list(columns), null_values=[]),
     )
-    return [column.unify_dictionaries() for column in table.columns]
+    return list(table.columns)
 
 
 def _may_overflow(columns: list[pa.ChunkedArray], layout: Layout, body: bytes) -> bool:
