@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban._arrow import compute, constant, joined, lengths, of_bytes, of_numpy, of_words, to_numpy, with_gaps
+from deciban._arrow import constant, joined, lengths, of_bytes, of_numpy, of_words, pc, to_numpy, with_gaps
 
 NUMBERS = ["int8", "int32", "int64", "uint8", "uint64", "float32", "float64", "bool"]
 PARTS = st.lists(st.lists(st.integers(0, 1), max_size=20), max_size=4)
@@ -65,4 +65,4 @@ def test_constants(value):
     found = constant(value)
     assert isinstance(found, pa.Scalar)
     assert found.as_py() == value
-    assert compute.equal(pa.array([value]), found).to_pylist() == [True]
+    assert pc.equal(pa.array([value]), found).to_pylist() == [True]

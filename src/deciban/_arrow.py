@@ -27,7 +27,7 @@ class _Late:
         return value
 
 
-compute: Foreign = _Late("pyarrow.compute")
+pc: Foreign = _Late("pyarrow.compute")
 """pyarrow.compute. Its import takes a tenth of the time of a small evaluation, which does not need it."""
 
 
@@ -185,7 +185,7 @@ def joined(lines: pa.Array, separator: str | bytes) -> pa.Buffer:
     b'ann, bob'
     """
     whole = pa.ListArray.from_arrays(of_numpy(np.array([0, len(lines)], np.int32)), lines)
-    return compute.binary_join(whole, constant(separator))[0].as_buffer()
+    return pc.binary_join(whole, constant(separator))[0].as_buffer()
 
 
 def text_of(words: pa.Array) -> AnyArray:

@@ -227,8 +227,7 @@ def _by_group(
     """Read trials with the folds of their groups, one for each side; ``names`` is a pyarrow array of all groups."""
     if not fields.folds:
         return partition.read(fields)
-    from deciban._arrow import compute as pc
-    from deciban._arrow import to_numpy
+    from deciban._arrow import pc, to_numpy
 
     batch = partition.read(replace(fields, groups=True))
     own = [folds[to_numpy(pc.index_in(of, names))][codes] for codes, of in not_none(batch.groups, "groups")]
@@ -350,8 +349,7 @@ class GroupShares:
 
     def dealt(self, n_folds: int, seed: int) -> sources.Step:
         """Return the step that reads trials with their folds; the folds are the same as in `folds_of`."""
-        from deciban._arrow import compute as pc
-        from deciban._arrow import to_numpy
+        from deciban._arrow import pc, to_numpy
 
         order = to_numpy(pc.sort_indices(self.names))
         folds = folds_of_shares(shares_of(self.sums, self.totals)[order], n_folds, seed)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import to_numpy
+from deciban._arrow import pc, to_numpy
 from deciban._files import PathLike, display_name, read_short_text, toml_of
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Prior

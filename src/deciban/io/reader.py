@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy
+from deciban._arrow import of_numpy, pc
 from deciban._files import PathLike, Readable, ScratchFolder, display_name, require_file_name
 from deciban._validate.arrays import unit_of
 from deciban.errors import FormatError, InputError, KeyMismatchError, counted, in_lines, option

@@ -11,8 +11,7 @@ from typing import IO, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import constant, lengths, of_bytes, of_numpy, text_of, to_numpy, with_gaps
+from deciban._arrow import constant, lengths, of_bytes, of_numpy, pc, text_of, to_numpy, with_gaps
 from deciban._files import PathLike
 from deciban.errors import FormatError, InputError, Message, teller
 from deciban.io import formats

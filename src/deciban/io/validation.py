@@ -15,8 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import to_numpy
+from deciban._arrow import pc, to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import FormatError, Message, counted, not_none, option
 from deciban.io.columns.headers import Columns

@@ -13,8 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy, of_words
+from deciban._arrow import of_numpy, of_words, pc
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import unit_of
 from deciban._validate.classes import logarithms_of_ratios

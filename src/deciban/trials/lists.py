@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy
+from deciban._arrow import of_numpy, pc
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, counted, shortened
 from deciban.trials.names import Ids, NamesLike, encode, is_text, plain_names, positions

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from deciban._arrow import borders, of_numpy, of_words, to_numpy, with_gaps
-from deciban._arrow import compute as pc
+from deciban._arrow import borders, of_numpy, of_words, pc, to_numpy, with_gaps
 from deciban.errors import InputError
 from deciban.types import AnyArray, IntArray
 

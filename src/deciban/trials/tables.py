@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from deciban._arrow import compute as pc
-from deciban._arrow import constant, of_numpy, of_words, to_numpy, with_gaps
+from deciban._arrow import constant, of_numpy, of_words, pc, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, counted, shortened
 from deciban.trials.lists import NO_CONDITIONS, Conditions, Frozen, Origin, Trials, as_text, owned

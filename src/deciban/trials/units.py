@@ -9,8 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import to_numpy
+from deciban._arrow import pc, to_numpy
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import InputError, counted, option

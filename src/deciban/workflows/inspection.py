@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deciban._arrow import compute as pc
-from deciban._arrow import constant
+from deciban._arrow import constant, pc
 from deciban._files import PathLike, display_name
 from deciban._validate.arrays import like_probabilities, probabilities_note
 from deciban._validate.classes import like_posteriors, posteriors_note

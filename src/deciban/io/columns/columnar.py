@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
+from deciban._arrow import pc
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, option, some_of
 from deciban.io import formats

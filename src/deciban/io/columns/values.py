@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
+from deciban._arrow import constant, of_numpy, pc, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import DecibanError, FormatError, TrialError, counted, option

@@ -20,8 +20,7 @@ from typing import IO, Any, Literal, TypeAlias, get_args
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import to_numpy
+from deciban._arrow import pc, to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban._validate.classes import logarithms_of_ratios
 from deciban.errors import DecibanError, FormatError, InputError, Message, TrialError, not_none, option

@@ -39,8 +39,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from deciban._arrow import compute as pc
-from deciban._arrow import to_numpy
+from deciban._arrow import pc, to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, option
 from deciban.io.columns.headers import unknown_label

@@ -47,7 +47,7 @@ from typing import IO, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
+from deciban._arrow import pc
 from deciban.errors import FormatError, InputError, not_none
 from deciban.io.columns.values import same_names
 from deciban.io.formats import Contents, InputOptions, RowError, TextFormat, WrittenContents, only_format_errors

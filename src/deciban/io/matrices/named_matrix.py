@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import to_numpy
+from deciban._arrow import pc, to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.formats import KIND_OF, ContentKind, Contents, InputOptions, Item, WrittenContents
 from deciban.io.matrices.numpy_files import as_floats, refuse_nan

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.lib import format as npy_format
 
-from deciban._arrow import compute as pc
+from deciban._arrow import pc
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.formats import truth_of

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy, to_numpy
+from deciban._arrow import of_numpy, pc, to_numpy
 from deciban._files import ScratchFolder
 from deciban.core.resampling.units import Keys
 from deciban.errors import InputError, KeyMismatchError, option, teller

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
+from deciban._arrow import pc
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, names_apart, option
 from deciban.io.columns.columnar import Roles, kinds_of

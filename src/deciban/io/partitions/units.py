@@ -11,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import constant, of_numpy, to_numpy
+from deciban._arrow import constant, of_numpy, pc, to_numpy
 from deciban._files import display_name, is_file
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError, counted, option

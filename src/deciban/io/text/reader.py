@@ -13,8 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from deciban._arrow import compute as pc
-from deciban._arrow import lengths, of_numpy, to_numpy
+from deciban._arrow import lengths, of_numpy, pc, to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, in_lines, not_none, some_of, teller
 from deciban.io.columns import headers as naming

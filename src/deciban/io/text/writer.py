@@ -10,8 +10,7 @@ from typing import IO, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import constant, joined, of_numpy, of_words, to_numpy
+from deciban._arrow import constant, joined, of_numpy, of_words, pc, to_numpy
 from deciban.errors import FormatError, option, teller
 from deciban.io.columns.headers import CONDITION, IDENTITY, role_of, roles_of
 from deciban.io.formats import ContentKind, Contents, RowError, TextFormat, WrittenContents, require

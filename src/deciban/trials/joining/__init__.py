@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import borders, of_numpy, text_of, to_numpy
-from deciban._arrow import compute as pc
+from deciban._arrow import borders, of_numpy, pc, text_of, to_numpy
 from deciban.errors import DecibanError, InputError, KeyMismatchError, option
 from deciban.trials.lists import ROW, Trials
 from deciban.trials.names import IdMap, encode, positions

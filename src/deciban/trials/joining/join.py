@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy, to_numpy, with_gaps
+from deciban._arrow import of_numpy, pc, to_numpy, with_gaps
 from deciban.errors import InputError, KeyMismatchError, counted, option
 from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.joining import Lookup, Renaming, matching

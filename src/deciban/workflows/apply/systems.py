@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import to_numpy
+from deciban._arrow import pc, to_numpy
 from deciban._files import PathLike
 from deciban._version import __version__
 from deciban.errors import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deciban._arrow import compute as pc
+from deciban._arrow import pc
 from deciban._files import PathLike, display_name
 from deciban._validate.classes import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits

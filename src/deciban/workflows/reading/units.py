@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
+from deciban._arrow import constant, of_numpy, pc, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.unit_counts import SingleFacts
 from deciban.core.resampling.units import (
