@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from deciban._arrow import encode
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines import Threads
-from deciban.trials.names import encode
 from deciban.trials.sources import Batch, SourcePartition, TrialSource
 
 

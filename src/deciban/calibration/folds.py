@@ -319,7 +319,7 @@ class GroupShares:
         """Compute from the trials of a batch."""
         import pyarrow as pa
 
-        from deciban.trials.names import encode
+        from deciban._arrow import encode
 
         groups = not_none(batch.groups, "groups")
         merged, names = encode(pa.concat_arrays([own for _, own in groups]))
@@ -335,7 +335,7 @@ class GroupShares:
         """Merge with another batch."""
         import pyarrow as pa
 
-        from deciban.trials.names import encode
+        from deciban._arrow import encode
 
         place, names = encode(pa.concat_arrays([self.names, other.names]))
         n_classes = self.totals[0].shape[1]

@@ -211,7 +211,7 @@ def normalize(
 
 def _by_name(scores: Scores, cohort: Scores, side: int, top: int | None) -> CohortStatistics:
     """Return the statistics of each name of a side of trials; names without trials get NaN."""
-    from deciban.trials.names import positions  # loads pyarrow
+    from deciban._arrow import positions
 
     if cohort.unit != scores.unit:
         raise InputError(

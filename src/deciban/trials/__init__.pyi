@@ -20,8 +20,8 @@ from deciban.trials.joining.matching import align as align
 from deciban.trials.joining.matching import align_systems as align_systems
 from deciban.trials.lists import Origin as Origin
 from deciban.trials.lists import Trials as Trials
-from deciban.trials.names import IdMap as IdMap
 from deciban.trials.tables import AlignedQuality as AlignedQuality
+from deciban.trials.tables import IdMap as IdMap
 from deciban.trials.tables import Index as Index
 from deciban.trials.tables import Key as Key
 from deciban.trials.tables import Quality as Quality

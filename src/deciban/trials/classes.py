@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deciban._arrow import Ids, NamesLike, encode, plain_names, positions
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import like_probabilities
 from deciban._validate.classes import SHARE_BELOW_1, like_posteriors, like_ratios, ratios_note
@@ -16,7 +17,6 @@ from deciban.errors import WARNING, InputError, KeyMismatchError, Message, optio
 from deciban.trials.joining import IdsLike, Renaming
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked
 from deciban.trials.lists import NO_CONDITIONS, Conditions, Trials, owned
-from deciban.trials.names import Ids, NamesLike, encode, plain_names, positions
 from deciban.trials.tables import Scores, TrialTable
 from deciban.types import IntArray, Names, ScoreArray
 

@@ -13,14 +13,13 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import of_numpy, of_words, pc
+from deciban._arrow import encode, of_numpy, of_words, pc
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import unit_of
 from deciban._validate.classes import logarithms_of_ratios
 from deciban.errors import InputError
 from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, SINGLE, Origin, Trials
-from deciban.trials.names import encode
 from deciban.trials.tables import Index, Key, Scores, TrialTable
 from deciban.types import BoolArray, Foreign, Frame, Json, ScoreArray
 

@@ -15,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from deciban._arrow import of_numpy, pc
+from deciban._arrow import Ids, NamesLike, encode, is_text, of_numpy, pc, plain_names, positions
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, counted, shortened
-from deciban.trials.names import Ids, NamesLike, encode, is_text, plain_names, positions
 from deciban.types import AnyArray, BoolArray, IntArray
 
 

@@ -1,4 +1,4 @@
-"""Immutable tables of trials: index, key, scores and quality measures; selection of trials by criteria."""
+"""Immutable tables of trials: index, key, scores, quality measures and id maps; selection of trials by criteria."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from deciban._arrow import constant, of_numpy, of_words, pc, to_numpy, with_gaps
+from deciban._arrow import (
+    Ids,
+    NamesLike,
+    constant,
+    encode,
+    of_numpy,
+    of_words,
+    pc,
+    plain_names,
+    positions,
+    to_numpy,
+    with_gaps,
+)
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, counted, shortened
 from deciban.trials.lists import NO_CONDITIONS, Conditions, Frozen, Origin, Trials, as_text, owned
-from deciban.trials.names import IdMap, Ids, NamesLike, encode, plain_names, positions
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 Chosen: TypeAlias = str | Sequence[str] | None
@@ -815,3 +826,57 @@ def _real(values: ArrayLike, argument: str) -> FloatArray:
     if array.dtype.kind not in "biuf":
         raise InputError(f"{argument}: expected real numbers, got {array.dtype} values.")
     return array.astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IdMap:
+    """Pairs of names: a trial called ``left`` in one file is called ``right`` in another.
+
+    Attributes
+    ----------
+    left : pyarrow string array
+        Distinct.
+    right : pyarrow string array
+        As long as ``left``; names may repeat.
+    """
+
+    left: pa.Array
+    right: pa.Array
+
+    @classmethod
+    def of(cls, pairs: Mapping[str, str]) -> IdMap:
+        """Return an id map from a mapping.
+
+        Examples
+        --------
+        >>> len(IdMap.of({"m1": "ann", "m2": "bob"}))
+        2
+        """
+        return cls.from_columns(list(pairs), list(pairs.values()))
+
+    @classmethod
+    def from_columns(
+        cls, left: NamesLike, right: NamesLike, *, source: str = "id map", where: Callable[[int], str] | None = None
+    ) -> IdMap:
+        """Return an id map from two columns; ``where`` returns the place of a row, for messages.
+
+        Raises
+        ------
+        InputError
+            If the columns differ in length, or a name on the left has two names on the right.
+        """
+        (before, names), after = encode(plain_names(left, "left")), plain_names(right, "right")
+        if len(before) != len(after):
+            raise InputError(f"{source}: {len(before)} names on the left, {len(after)} on the right.")
+        first = np.full(len(names), -1, np.int64)
+        first[before[::-1]] = np.arange(len(before))[::-1]
+        differs = ~to_numpy(pc.equal(after, after.take(of_numpy(first[before]))))
+        if differs.any():
+            row = int(np.argmax(differs))
+            name, one, other = names[int(before[row])], after[int(first[before[row]])], after[row]
+            place = source if where is None else where(row)
+            raise InputError(f"{place}: {name.as_py()!r} is mapped to {one.as_py()!r} and to {other.as_py()!r}.")
+        return cls(names, after.take(of_numpy(first)))
+
+    def __len__(self) -> int:
+        return len(self.left)

@@ -9,12 +9,11 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import pc, to_numpy
+from deciban._arrow import encode, pc, to_numpy
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import InputError, counted, option
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, Trials
-from deciban.trials.names import encode
 from deciban.types import AnyArray, BoolArray, IntArray
 
 UnitColumn: TypeAlias = tuple[IntArray, pa.Array]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from deciban._arrow import positions
 from deciban.biometrics import Cmc, IdentificationRate
 from deciban.biometrics.identification import checked_limits, cmc_of, dir_fpir_of, searched
 from deciban.core.resampling.units import connected
@@ -18,7 +19,6 @@ from deciban.io.recognition import readable_as
 from deciban.memory import free_memory
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.lists import PAIR
-from deciban.trials.names import positions
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.kinds.base import named_apart

@@ -20,7 +20,7 @@ from typing import IO, Any, Literal, TypeAlias, get_args
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import pc, to_numpy
+from deciban._arrow import encode, pc, to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban._validate.classes import logarithms_of_ratios
 from deciban.errors import DecibanError, FormatError, InputError, Message, TrialError, not_none, option
@@ -41,7 +41,6 @@ from deciban.trials import (
 )
 from deciban.trials.frames import check_same_trials
 from deciban.trials.lists import ROW, SINGLE, identity_of
-from deciban.trials.names import encode
 from deciban.types import BoolArray, ScoreArray, ScoreUnit
 
 ContentKind: TypeAlias = Literal[

@@ -10,13 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import pc, to_numpy
+from deciban._arrow import encode, pc, positions, to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.formats import KIND_OF, ContentKind, Contents, InputOptions, Item, WrittenContents
 from deciban.io.matrices.numpy_files import as_floats, refuse_nan
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials, TrialTable
 from deciban.trials.frames import check_same_trials
-from deciban.trials.names import encode, positions
 from deciban.types import AnyArray, BoolArray, FloatArray
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import of_numpy, pc, to_numpy
+from deciban._arrow import fingerprints, of_numpy, pc, to_numpy
 from deciban._files import ScratchFolder
 from deciban.core.resampling.units import Keys
 from deciban.errors import InputError, KeyMismatchError, option, teller
@@ -28,7 +28,6 @@ from deciban.trials.joining import Renaming
 from deciban.trials.joining.join import concatenate, contradictions, other_label
 from deciban.trials.joining.matching import JoinReport, JoinTally, RefusedTrials, look_up, picked, require_same_sides
 from deciban.trials.lists import ROW
-from deciban.trials.names import fingerprints
 from deciban.trials.tables import TrialTable
 from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import pc, to_numpy
+from deciban._arrow import encode, pc, to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban._validate.classes import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
@@ -23,7 +23,6 @@ from deciban.io.partitions.units import EachTrial, SpeakerLookup, UnitsOf, keys_
 from deciban.io.source import other_file
 from deciban.trials import SegmentQuality, Trials
 from deciban.trials.joining.matching import require_one_length
-from deciban.trials.names import encode
 from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 from deciban.trials.tables import LOG_10, texts_alike
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, T

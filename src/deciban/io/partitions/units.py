@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import constant, of_numpy, pc, to_numpy
+from deciban._arrow import Words, constant, encode, fingerprints, of_numpy, pc, positions, to_numpy
 from deciban._files import display_name, is_file
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError, counted, option
@@ -20,7 +20,6 @@ from deciban.io.formats import RowError
 from deciban.io.reader import read_id_map
 from deciban.trials import IdMap
 from deciban.trials.lists import PAIR_SIDE, SINGLE
-from deciban.trials.names import Words, encode, fingerprints, positions
 from deciban.trials.units import UnitColumn, keys_of_trials, require_two_sides, units_of_columns
 from deciban.types import AnyArray, BoolArray, IntArray
 

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import borders, of_numpy, pc, text_of, to_numpy
+from deciban._arrow import borders, encode, of_numpy, pc, positions, text_of, to_numpy
 from deciban.errors import DecibanError, InputError, KeyMismatchError, option
 from deciban.trials.lists import ROW, Trials
-from deciban.trials.names import IdMap, encode, positions
+from deciban.trials.tables import IdMap
 from deciban.types import AnyArray, BoolArray, IntArray
 
 _BATCH = 1 << 16

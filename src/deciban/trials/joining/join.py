@@ -10,14 +10,13 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import of_numpy, pc, to_numpy, with_gaps
+from deciban._arrow import encode, of_numpy, pc, to_numpy, with_gaps
 from deciban.errors import InputError, KeyMismatchError, counted, option
 from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.joining import Lookup, Renaming, matching
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, align, align_systems
 from deciban.trials.lists import ConcatenatedRows, Origin, Trials
-from deciban.trials.names import IdMap, encode
-from deciban.trials.tables import Index, Key, Scores, SegmentQuality, TrialTable
+from deciban.trials.tables import IdMap, Index, Key, Scores, SegmentQuality, TrialTable
 from deciban.types import BoolArray, IntArray, ScoreArray
 
 

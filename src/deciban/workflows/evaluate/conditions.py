@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban._arrow import of_numpy
+from deciban._arrow import of_numpy, positions
 from deciban.analysis.differences import differences_between
 from deciban.core.class_counts import equalizing_factors
 from deciban.engines.units import (
@@ -28,8 +28,8 @@ from deciban.engines.units import (
 from deciban.errors import WARNING, InputError, Message, counted, not_none, option
 from deciban.evaluation.breakdowns import ByConditions, Condition, Equalized, SystemConditions
 from deciban.trials.lists import as_text
-from deciban.trials.names import IdMap, positions
 from deciban.trials.sources import Batch, LoadedPartition, TrialFields, TrialSource
+from deciban.trials.tables import IdMap
 from deciban.types import CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options, Split

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import InputError
+from deciban import _arrow as coding
+from deciban._arrow import as_names, encode, plain_names, positions
 from deciban.trials import IdMap, Key, Trials
-from deciban.trials import names as coding
-from deciban.trials.names import as_names, encode, plain_names, positions
 from support.joins import text
 
 dictionary = pa.DictionaryArray.from_arrays
