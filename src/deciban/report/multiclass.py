@@ -234,7 +234,7 @@ def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
     decided = [one.decided for one in systems if one.decided is not None]
     for n in (len(PRIORS), 36, 24, 16, 12, 9, 6, 4, 3):
         indices = spread(len(PRIORS), n)
-        some = (one.by_first(k, indices) for one in decided for k in range(len(one.counts)))
+        some = (one.by_first(k, indices) for one in decided for k in range(len(one.prior)))
         size = sum(np.count_nonzero(one) * (_OF_COUNT if one.dtype.kind in "iu" else _OF_WEIGHT) for one in some)
         if size <= (_ROOM_OF_DECISIONS if n > _FEW else _MOST_ROOM):
             break
@@ -266,7 +266,7 @@ def _metrics(one: ClassEvaluation) -> dict[str, Any]:
 
 def _decided(decided: DecidedAt, indices: IntArray) -> list[list[Any]]:
     """Return, for each class whose prior is chosen, trials by place, class and rival in one list."""
-    at_places = (np.delete(decided.by_first(k, indices), k, axis=2).ravel() for k in range(len(decided.counts)))
+    at_places = (np.delete(decided.by_first(k, indices), k, axis=2).ravel() for k in range(len(decided.prior)))
     return [one.tolist() if one.dtype.kind in "iu" else _numbers(one[None])[0] for one in at_places]
 
 

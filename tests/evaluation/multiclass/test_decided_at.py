@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.evaluation import evaluate_classes, merged_classes, summarize_classes
+from deciban.evaluation import class_evaluation_of, evaluate_classes, merged_classes, summarize_classes
 from deciban.evaluation.multiclass.problem_sums import MOST_DECIDED, PRIORS, DecidedAt
 from deciban.multiclass import brier, confusion
 from deciban.multiclass.tables import ScoredClasses
@@ -44,11 +44,23 @@ def test_equal_posteriors_go_to_the_first_class():
 def test_parts_add_up_to_the_whole():
     rng = np.random.default_rng(6)
     loglik, label = rng.integers(-3, 3, (60, 3)).astype(float), np.arange(60) % 3
-    whole = evaluate_classes(loglik, label).decided
-    parts = merged_classes([summarize_classes(loglik[rows], label[rows]) for rows in (slice(0, 7), slice(7, 60))])
-    assert np.array_equal(whole.counts, parts.decided.counts)
-    assert parts.decided.quadratic == pytest.approx(whole.quadratic, rel=1e-12)
-    assert whole.counts.sum() == 3 * 60
+    whole = DecidedAt.of(ScoredClasses.of(loglik, label), np.full(3, 1 / 3)).sums
+    one, two = (ScoredClasses.of(loglik[rows], label[rows]) for rows in (slice(0, 7), slice(7, 60)))
+    parts = (DecidedAt.of(one, np.full(3, 1 / 3)) + DecidedAt.of(two, np.full(3, 1 / 3))).sums
+    assert np.array_equal(whole["counts"], parts["counts"])
+    assert parts["quadratic"] == pytest.approx(whole["quadratic"], rel=1e-12)
+    assert whole["counts"].sum() == 3 * 60
+
+
+def test_counts_on_request_are_those_of_the_scores_that_were_evaluated():
+    rng = np.random.default_rng(7)
+    loglik, label = rng.normal(size=(60, 3)), np.arange(60) % 3
+    wanted = confusion(loglik, label, prior=[0.5, 0.25, 0.25])
+    of_parts = merged_classes([summarize_classes(loglik[rows], label[rows]) for rows in (slice(0, 7), slice(7, 60))])
+    found = evaluate_classes(loglik, label).decided, class_evaluation_of(of_parts).decided
+    loglik[:], label[:] = 0.0, 0
+    for one in found:
+        assert np.array_equal(one.confusion(0, 0.5), wanted)
 
 
 def test_very_many_classes_are_left_out():

@@ -35,6 +35,8 @@ def numbers(value, prefix=""):
         entry, name = getattr(value, field.name), prefix + field.name
         if field.name in ("curves", "detection", "pairwise"):
             found |= numbers(entry, name + ".") if entry is not None else {name: np.array(None)}
+        elif field.name == "decided":
+            found[name] = entry.sums["counts"]
         elif field.name == "points":
             found[name] = np.array([dataclasses.astuple(point) for point in entry])
         elif field.name not in OF_ALL and name != "curves.sample":

@@ -21,7 +21,7 @@ from deciban.core.training.sums import Ends
 from deciban.errors import InputError, Note, counted, option, some_of
 from deciban.evaluation.curves import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.metrics import NOTHING
-from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassMetrics
+from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassMetrics, DecidedAt
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems, ScoreChecks, detection_costs
 from deciban.evaluation.uncertainty import Resampling
@@ -457,11 +457,13 @@ def class_evaluation_of(
         decided=summary.decided,
     )
     noted = replace(result, notes=class_notes(result, summary.checks))
-    if not isinstance(summary.problems, LazyProblems) or summary.problems.units is None:
+    if not isinstance(summary.problems, LazyProblems):
         return noted
-    from deciban.evaluation.multiclass.metric_groups import class_uncertainty_of  # loads on request
+    if summary.problems.units is not None:
+        from deciban.evaluation.multiclass.metric_groups import class_uncertainty_of  # loads on request
 
-    return replace(noted, uncertainty=class_uncertainty_of(summary, noted, resampling or Resampling()))
+        noted = replace(noted, uncertainty=class_uncertainty_of(summary, noted, resampling or Resampling()))
+    return replace(noted, decided=DecidedAt.of(summary.problems.trials, prior, waits=True))
 
 
 def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from copy import deepcopy
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,10 +28,11 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError, option
 from deciban.evaluation.curves import PooledOdds, prior_axis
 from deciban.evaluation.two_class.summary import Summary
+from deciban.evaluation.uncertainty import Deferred
 from deciban.metrics import SortedScores
 from deciban.multiclass.analysis import MOST_CLASSES, checked_out_of_set, out_of_set_prior
 from deciban.multiclass.tables import ByClass, ScoredClasses, Side, weighted_by
-from deciban.types import BoolArray, ByValue, CountArray, FloatArray, FloatPair, IntArray
+from deciban.types import AnyArray, BoolArray, ByValue, CountArray, FloatArray, FloatPair, IntArray
 
 P_TARGET = 0.5
 """Default prior of a target in C_avg, as in the language recognition evaluations."""
@@ -433,19 +436,23 @@ PRIORS = np.unique(np.round([*_LOW, *(1.0 - p for p in _LOW)], 10))
 """Ascending priors of the chosen class."""
 
 
-@dataclass(frozen=True, eq=False)
-class DecidedAt(ByValue):
+_WAITING = 1 << 24
+"""Log-likelihoods that are kept until decisions are counted, at most."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecidedAt:
     """Decisions as the prior of one class changes and the others keep their shares of the rest; summaries can be added.
 
     Attributes
     ----------
     prior : (n_classes,) array
         The shares; positive.
-    counts : (n_classes, n_priors + 1, n_classes, n_classes) array
-        For each class whose prior changes: trials by the first of `PRIORS` at which this class is decided, by their
-        class, and by the class that is decided before. Whole numbers have the smallest sufficient type.
-    quadratic : (n_classes, n_priors, n_classes) array
-        For each class whose prior changes: sums of the quadratic costs of the trials of each class, by prior.
+    sums : mapping of str to array
+        Only pages show them: for trials in memory, they are computed when they are read. ``counts``: trials by class
+        whose prior changes, first of `PRIORS` at which this class is decided, their class, and the class that is
+        decided before, (n_classes, n_priors + 1, n_classes, n_classes); whole numbers have the smallest sufficient
+        type. ``quadratic``: sums of quadratic costs by class whose prior changes, prior, and class of the trials.
 
     Examples
     --------
@@ -457,49 +464,30 @@ class DecidedAt(ByValue):
     """
 
     prior: FloatArray
-    counts: CountArray
-    quadratic: FloatArray = field(compare=False)  # rounding depends on the order of trials
+    sums: Mapping[str, AnyArray]
 
     @classmethod
-    def of(cls, trials: ScoredClasses, prior: FloatArray) -> DecidedAt | None:
+    def of(cls, trials: ScoredClasses, prior: FloatArray, *, waits: bool = False) -> DecidedAt | None:
         """Count decisions; return None for more than `MOST_DECIDED` classes or a class of prior 0.
 
         Parameters
         ----------
         trials : ScoredClasses
         prior : (n_classes,) array
+        waits : bool
+            Count when the counts are read, unless too many trials would have to be kept.
         """
-        n = trials.n_classes
-        if n > MOST_DECIDED or np.any(prior <= 0.0):
+        if trials.n_classes > MOST_DECIDED or np.any(prior <= 0.0):
             return None
-        n_places = len(PRIORS) + 1
-        counts = np.zeros((n, n_places * n * n), count_type(trials.weights))
-        weights, others = np.log(prior)[:, None], np.log1p(-prior)[:, None]
-        for rows in kernels.row_blocks(*trials.loglik.shape):
-            relative = kernels.relative(trials.loglik, rows)
-            block, columns = relative + weights, np.arange(relative.shape[1])
-            top = np.argmax(block, axis=0)
-            best = block[top, columns]
-            block[top, columns] = -math.inf
-            second = np.argmax(block, axis=0)
-            second = np.where(second == top, np.where(top == 0, 1, 0), second)  # all other classes are excluded
-            # Log odds of each class at which it draws level with its best rival.
-            level = best - relative
-            level[top, columns] = block[second, columns] - relative[top, columns]
-            level -= others
-            rival = np.broadcast_to(top, level.shape).copy()
-            rival[top, columns] = second
-            rival += (_first_places(level, rival) * n + trials.label[rows]) * n
-            some = None if trials.weights is None else trials.weights[rows]
-            for k, codes in enumerate(rival):
-                counts[k] += tally(codes, n_places * n * n, some)
-        return cls(prior, _short(counts).reshape(n, n_places, n, n), _quadratic_sums(trials, prior))
+        waits &= trials.loglik.size <= _WAITING
+        count = partial(_decided, deepcopy(trials) if waits else trials, prior)  # users may change their arrays
+        return cls(prior, Deferred(count) if waits else count())
 
     def __add__(self, other: DecidedAt) -> DecidedAt:
         """Add the trials of another part."""
-        kind = np.result_type(_total(self.counts), _total(other.counts))
-        counts = _short(np.add(self.counts, other.counts, dtype=kind))
-        return replace(self, counts=counts, quadratic=self.quadratic + other.quadratic)
+        one, two = self.sums["counts"], other.sums["counts"]
+        counts = _short(np.add(one, two, dtype=np.result_type(_total(one), _total(two))))
+        return replace(self, sums={"counts": counts, "quadratic": self.sums["quadratic"] + other.sums["quadratic"]})
 
     def prior_at(self, k: int, p: float) -> FloatArray:
         """Return the prior of all classes if class ``k`` has prior ``p``."""
@@ -518,8 +506,8 @@ class DecidedAt(ByValue):
             One of `PRIORS`.
         """
         at = int(np.searchsorted(PRIORS, p))
-        before, after = self.counts[k, : at + 1], self.counts[k, at + 1 :]
-        result = after.sum(axis=0, dtype=_total(self.counts))
+        before, after = np.split(self.sums["counts"][k], [at + 1])
+        result = after.sum(axis=0, dtype=_total(before))
         result[:, k] += before.sum(axis=(0, 2), dtype=result.dtype)
         return np.asarray(result)
 
@@ -533,8 +521,8 @@ class DecidedAt(ByValue):
         places : (n_kept,) int array
             Positions in `PRIORS`, ascending.
         """
-        starts = np.concatenate(([0], places + 1))
-        return np.asarray(np.add.reduceat(self.counts[k], starts, axis=0, dtype=_total(self.counts)))
+        counts = self.sums["counts"][k]
+        return np.asarray(np.add.reduceat(counts, np.append(0, places + 1), axis=0, dtype=_total(counts)))
 
     def brier(self, k: int, n_trials: CountArray) -> FloatArray:
         """Return Brier scores at all `PRIORS` of a class, as in `deciban.multiclass.brier`.
@@ -553,9 +541,34 @@ class DecidedAt(ByValue):
         >>> float(found[PRIORS == 0.5][0].round(6))
         0.086539
         """
-        means = self.quadratic[k] / n_trials
         priors = np.stack([self.prior_at(k, p) for p in PRIORS.tolist()])
-        return np.asarray((priors * means).sum(axis=1))
+        return np.asarray((priors * (self.sums["quadratic"][k] / n_trials)).sum(axis=1))
+
+
+def _decided(trials: ScoredClasses, prior: FloatArray) -> dict[str, AnyArray]:
+    """Return the sums of `DecidedAt`."""
+    n, n_places = trials.n_classes, len(PRIORS) + 1
+    counts = np.zeros((n, n_places * n * n), count_type(trials.weights))
+    weights, others = np.log(prior)[:, None], np.log1p(-prior)[:, None]
+    for rows in kernels.row_blocks(*trials.loglik.shape):
+        relative = kernels.relative(trials.loglik, rows)
+        block, columns = relative + weights, np.arange(relative.shape[1])
+        top = np.argmax(block, axis=0)
+        best = block[top, columns]
+        block[top, columns] = -math.inf
+        second = np.argmax(block, axis=0)
+        second = np.where(second == top, np.where(top == 0, 1, 0), second)  # all other classes are excluded
+        # Log odds of each class at which it draws level with its best rival.
+        level = best - relative
+        level[top, columns] = block[second, columns] - relative[top, columns]
+        level -= others
+        rival = np.broadcast_to(top, level.shape).copy()
+        rival[top, columns] = second
+        rival += (_first_places(level, rival) * n + trials.label[rows]) * n
+        some = None if trials.weights is None else trials.weights[rows]
+        for k, codes in enumerate(rival):
+            counts[k] += tally(codes, n_places * n * n, some)
+    return {"counts": _short(counts).reshape(n, n_places, n, n), "quadratic": _quadratic_sums(trials, prior)}
 
 
 def _total(counts: CountArray) -> DTypeLike:

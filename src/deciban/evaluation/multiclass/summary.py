@@ -289,7 +289,8 @@ class ClassSummary:
     is_weighted : bool
     whole : WholeOnly or None
     decided : DecidedAt or None
-        Decisions as the prior of one class changes; None for many classes.
+        Decisions as the prior of one class changes; None for many classes, and for trials in memory, which are counted
+        on request.
     """
 
     metrics: ClassMetrics
@@ -358,7 +359,7 @@ class ClassSummary:
             checks=ScoreChecks.of(trials),
             is_weighted=trials.weights is not None,
             whole=all_at_once,
-            decided=problem_sums.DecidedAt.of(trials, prior),
+            decided=problem_sums.DecidedAt.of(trials, prior) if only_sums else None,
         )
 
     @property
@@ -482,31 +483,25 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
 
     return replace(
         first,
-        counts=_total([part.counts for part in parts]),
+        counts=functools.reduce(np.add, [part.counts for part in parts]),
         n_infinite=sum(part.n_infinite for part in parts),
         surprise=_sums([part.surprise for part in parts]),
         flat_surprise=_sums([part.flat_surprise for part in parts]),
         quadratic=_sums([part.quadratic for part in parts]),
-        confusion=_total([part.confusion for part in parts]),
+        confusion=functools.reduce(np.add, [part.confusion for part in parts]),
         problems=LazyProblems.merged([part.in_turn for part in parts]),
-        accepted=None
-        if first.accepted is None
-        else _total([part.accepted for part in parts if part.accepted is not None]),
+        accepted=_known([part.accepted for part in parts]),
         checks=functools.reduce(ScoreChecks.__add__, [part.checks for part in parts]),
         is_weighted=any(part.is_weighted for part in parts),
         whole=None,
-        decided=_decided([part.decided for part in parts]),
+        decided=_known([part.decided for part in parts]),
     )
 
 
-def _decided(parts: Sequence[problem_sums.DecidedAt | None]) -> problem_sums.DecidedAt | None:
-    """Return the sum over all parts, or None if a part has no counts."""
+def _known(parts: Sequence[T | None]) -> T | None:
+    """Return the sum over all parts; None if they have none."""
     known = [part for part in parts if part is not None]
-    return functools.reduce(problem_sums.DecidedAt.__add__, known) if len(known) == len(parts) else None
-
-
-def _total(counts: Sequence[CountArray]) -> CountArray:
-    return functools.reduce(np.add, counts)
+    return functools.reduce(operator.add, known) if known else None
 
 
 def _sums(parts: Sequence[tuple[T, ...]]) -> tuple[T, ...]:
