@@ -60,8 +60,8 @@ def test_p_values_are_corrected_for_all_pairs_of_a_figure(three):
 def test_few_errors_are_noted_beside_differences():
     """Intervals of differences are as rough as those of the systems: in simulations they miss most with few errors."""
     systems = [evaluation("A", 2.0), evaluation("B", 1.5)]
-    (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "rough" in one)
-    assert note == "All metrics are rough: fewer than 30 misses or false alarms at every prior."
+    (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "uncertain" in one)
+    assert note == "All metrics are uncertain: fewer than 30 misses or false alarms at every prior."
     assert note in systems[0].notes
 
 

@@ -87,8 +87,9 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
     assert "training: converged in" in out
     # The objective of the logarithmic rule at prior 0.5 is Cllr times ln 2, and Cllr is 1 at llr 0.
     objective, relative = map(
-        float, re.search(r"objective (\S+), (\S+) times its value for scores without information", out).groups()
+        float, re.search(r"objective (\S+), (\S+) % of its value for scores without information", out).groups()
     )
+    relative /= 100.0
     assert objective == pytest.approx(relative * math.log(2), rel=1e-3)
     assert relative == pytest.approx(float(after["Cllr"].split()[0]), abs=1e-3)
     assert "Metrics of 'dev (calibrated)' are optimistic, because it was trained on these trials" in out

@@ -25,7 +25,7 @@ def prior(text):
 
 
 def note_on_calibration(result):
-    (note,) = [note for note in result.notes if "Ignoring the scores costs less" in note]
+    (note,) = [note for note in result.notes if "decisions cost more than without scores" in note]
     return note
 
 
@@ -37,8 +37,8 @@ def test_bad_calibration_names_the_whole_range_of_priors_and_the_points():
     assert result.operating_points[0].act_dcf > 1.0 > result.operating_points[1].act_dcf
     note = note_on_calibration(result)
     places = bad_places(result)
-    assert note.startswith("Ignoring the scores costs less at priors from ")
-    low, high = note.partition("priors from ")[2].rstrip(".").split(" to ")
+    assert note.startswith("At priors from ")
+    low, high = note.partition("priors from ")[2].partition(",")[0].split(" to ")
     for said, true in ((prior(low), places[0]), (prior(high), places[-1])):
         assert said == pytest.approx(1 / (1 + np.exp(-true)), rel=0.06)
 
@@ -46,21 +46,22 @@ def test_bad_calibration_names_the_whole_range_of_priors_and_the_points():
 def test_one_good_place_splits_no_range_of_bad_ones():
     """A single prior that happens to be good between many bad ones is no end of the range."""
     rng = np.random.default_rng(1)
-    result = evaluate(rng.normal(3, 1, 400), 3 * rng.normal(-1, 1.5, 4000), operating_points=[0.01])
+    tar, non = rng.normal(3, 1, 400), 3 * rng.normal(-1, 1.5, 4000)
+    result = evaluate(tar, non, operating_points=[0.01])
     curves = result.curves
     bad = curves.act_error > 1.0
     assert bad.any()
     assert not bad.all()
     spotted = curves.act_error.copy()
     spotted[np.flatnonzero(bad)[len(bad[bad]) // 2]] = 0.5
-    summary = summarize([1.0], [0.0])
-    before = notes_on(summary, result.operating_points, curves)[-1]
+    summary = summarize(tar, non)
+    (before,) = (note for note in notes_on(summary, result.operating_points, curves) if "cost more" in note)
     with_spot = type(curves)(**{name: getattr(curves, name) for name in curves.__slots__} | {"act_error": spotted})
-    assert notes_on(summary, result.operating_points, with_spot)[-1] == before
+    assert before in notes_on(summary, result.operating_points, with_spot)
 
 
 def test_bad_everywhere_is_said_in_few_words():
-    assert "at every prior" in note_on_calibration(evaluate([-100.0] * 40, [100.0] * 40))
+    assert "At every prior" in note_on_calibration(evaluate([-100.0] * 40, [100.0] * 40))
 
 
 def many(*runs):
@@ -73,8 +74,8 @@ def test_few_errors_name_the_threshold_that_they_were_counted_at():
     tar, non = many((-8, 10), (5, 40), (20, 400)), many((-20, 40_000), (10, 100), (30, 40))
     result = evaluate(tar, non, operating_points=[0.01])
     assert result.operating_points[0].n_miss == 10
-    (note,) = [note for note in result.notes if "rough" in note]
-    assert note == "At p_target 0.01, actDCF is rough: fewer than 30 misses."
+    (note,) = [note for note in result.notes if "fewer than 30" in note]
+    assert note == "actDCF at p_target 0.01 rests on fewer than 30 misses."
 
 
 @pytest.mark.parametrize("p_target", [0.5, 0.1, 0.01, 0.001, 0.0001, 0.999])
@@ -90,15 +91,15 @@ def test_notes_on_few_errors_judge_the_counts_that_tables_show(p_target):
 def test_points_of_which_the_same_is_to_be_said_share_a_sentence():
     tar, non = many((-8, 10), (5, 40), (20, 400)), many((-20, 40_000), (10, 100), (30, 40))
     result = evaluate(tar, non, operating_points=[0.01, 0.02, 0.01])
-    (note,) = [note for note in result.notes if "rough" in note]
-    assert note == "At p_target 0.01 and 0.02, actDCF is rough: fewer than 30 misses."
+    (note,) = [note for note in result.notes if "fewer than 30" in note]
+    assert note == "actDCF at p_target 0.01 and 0.02 rests on fewer than 30 misses."
 
 
 def test_what_matters_most_comes_first():
     rng = np.random.default_rng(1)
     tar, non = rng.normal(3, 1, 400), 3 * rng.normal(-1, 1.5, 4000)
     notes = evaluate(np.append(tar, np.inf), np.append(non, -np.inf), operating_points=[0.0001, 0.9]).notes
-    words = "2 scores are infinite", "Ignoring the scores costs less", "rough"
+    words = "2 scores are infinite", "decisions cost more than without scores", "fewer than 30"
     found = [next(k for k, said in enumerate(words) if said in note) for note in notes]
     assert found == sorted(found)
     assert set(found) == {0, 1, 2}
@@ -117,20 +118,33 @@ def test_probabilities_are_called_so_in_the_same_words_everywhere(tmp_path):
 
 
 def test_costs_of_no_recognizer_are_not_worse_than_these_where_they_were_rounded():
-    result = evaluate([0.0, 0.0], [0.0])  # every decision is that of no recognizer
+    summary, result = (
+        summarize([0.0, 0.0], [0.0]),
+        evaluate([0.0, 0.0], [0.0]),
+    )  # every decision is that of no recognizer
     rounded = replace(result.curves, act_error=result.curves.act_error * (1.0 + 2.0**-52))
     assert rounded.act_error.max() > 1.0
-    assert two_class._badly_calibrated([], rounded) == []
+    assert two_class._badly_calibrated(summary, [], rounded) == []
     worse = replace(rounded, act_error=rounded.act_error * (1.0 + 1e-8))
-    (note,) = two_class._badly_calibrated([], worse)
-    assert note == "Ignoring the scores costs less at every prior."
+    (note,) = two_class._badly_calibrated(summary, [], worse)
+    assert note == "At nearly every prior, decisions cost more than without scores."
+
+
+def test_one_error_at_extreme_priors_is_no_bad_calibration():
+    """One miss of 600 costs much at prior 0.998, but could as well not have happened."""
+    rng = np.random.default_rng(2)
+    tar, non = rng.normal(9, 3, 599), rng.normal(-9, 3, 600)
+    few, many = (evaluate(np.append(tar, [-6.5] * n), non) for n in (1, 12))
+    assert few.curves.act_error.max() > 1.0
+    assert not any("cost more" in note for note in few.notes)
+    assert any("cost more" in note for note in many.notes)
 
 
 def test_ranges_of_priors_are_in_ascending_order_whatever_their_width():
-    result = evaluate([0.0, 0.0], [0.0])
+    summary, result = summarize([0.0, 0.0], [0.0]), evaluate([0.0, 0.0], [0.0])
     error, n = np.full(len(result.curves.act_error), 0.5), len(result.curves.act_error)
     error[50:52], error[n // 2 : n // 2 + 60], error[-60:-20] = 2.0, 2.0, 2.0
-    (note,) = two_class._badly_calibrated([], replace(result.curves, act_error=error))
+    (note,) = two_class._badly_calibrated(summary, [], replace(result.curves, act_error=error))
     ranges = re.findall(r"from (\S+) to ([^\s,]+)", note)
     assert len(ranges) == 3
     assert [float(low) for low, _ in ranges] == sorted(float(low) for low, _ in ranges)

@@ -1,6 +1,7 @@
 """Scalars of evaluations are plain numbers of Python: they print, pickle and compare like any other."""
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ def scalars(value, name=""):
         for key in [field.name for field in dataclasses.fields(value)] + properties:
             if key not in ("plot", "metrics") and not key.startswith("_"):
                 yield from scalars(getattr(value, key), f"{name}.{key}")
-    elif isinstance(value, tuple | list | dict):
-        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+    elif isinstance(value, tuple | list | Mapping):
+        for key, one in value.items() if isinstance(value, Mapping) else enumerate(value):
             yield from scalars(one, f"{name}[{key!r}]")
     elif type(value) is not np.ndarray:
         yield name, value

@@ -133,8 +133,8 @@ def test_results_without_files():
     ("tar", "non", "words"),
     [
         ([-1.0, -2.0], [0.0, 1.0], "Scores look reversed: the target has the higher score in only 0.0 %"),
-        ([5.0] * 50 + [-9.0] * 50, [-5.0] * 100, "Ignoring the scores costs less at priors "),
-        ([1.0], [0.0], "All metrics are rough: fewer than 30 misses or false alarms at every prior."),
+        ([5.0] * 50 + [-9.0] * 50, [-5.0] * 100, ", decisions cost more than without scores."),
+        ([1.0], [0.0], "All metrics are uncertain: fewer than 30 misses or false alarms at every prior."),
         ([math.inf, 0.0], [-math.inf, 1.0], "2 scores are infinite, all for the right class"),
     ],
 )
@@ -151,8 +151,8 @@ def test_few_errors_are_said_at_the_point():
     rng = np.random.default_rng(3)
     tar, non = rng.normal(2, 2, 5000), rng.normal(-2, 2, 50_000)
     notes = evaluate(tar, non, operating_points=[1e-5, 0.99999]).notes
-    assert "At p_target 1e-05, actDCF and minDCF are rough: fewer than 30 false alarms." in notes
-    assert "At p_target 0.99999, actDCF and minDCF are rough: fewer than 30 misses." in notes
+    assert "actDCF and minDCF at p_target 1e-05 rest on fewer than 30 false alarms." in notes
+    assert "actDCF and minDCF at p_target 0.99999 rest on fewer than 30 misses." in notes
 
 
 def test_files_of_one_name_keep_their_folders(tmp_path):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deciban.analysis import compared
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
-from deciban.errors import InputError, counted, listed, shortened
+from deciban.errors import InputError, counted, listed, shortened, some_of
 from deciban.evaluation.breakdowns import ByConditions, ConditionDifference
 from deciban.evaluation.metrics import metric_of
 from deciban.evaluation.one_system import OneSystem, bounds_in_words
@@ -60,7 +60,9 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
         return (), "fewer than two conditions have metrics"
     sure = _sure(evaluated)
     if len(sure) < 2:
-        return (), "units are unknown, or there are too few in each condition"
+        lacking = [one.name for one in evaluated if one not in sure]
+        why = "have too few units" if any(one.uncertainty for one in evaluated) else "have no known units"
+        return (), f"{some_of(lacking, '; ')} {why}"
     metrics = _metrics(sure)
     if not metrics:
         return (), "no metric has a confidence interval in all conditions"
@@ -208,7 +210,7 @@ def significant_differences(part: ByConditions, level: float) -> list[str]:
         A sentence for each pair that differs in some metric, or a sentence that none does.
     """
     if not part.differences:
-        return [f"no differences: {part.no_differences}"] if part.no_differences else []
+        return [f"conditions are not compared: {part.no_differences}"] if part.no_differences else []
     in_pairs = len(_sure(part.evaluated)) <= _PAIRS_IN_WORDS
     phrases = dict[tuple[str, str | None, bool], list[str]]()
     rows = [one for one in part.differences if (one.second is not None) == in_pairs]

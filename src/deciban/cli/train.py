@@ -344,8 +344,8 @@ def fuse_command(
 
     Prints the metrics of each system and of the fusion; for three systems or more, also the metrics of each
     fusion without one of them. --missing subset trains a fusion for each combination of systems that occurs in the
-    data; subset=N also for combinations that lack at most N systems. --llrs then contains every trial that at least
-    one system scored.
+    data; subset=N adds the combinations that lack at most N systems, even if they do not occur. --llrs then contains
+    every trial that at least one system scored.
 
     A multiclass fusion has one weight for each system and an offset for each class, is trained at --prior, and writes
     log-likelihoods of the classes. --quality, --select, --alpha and --beta are for two classes.

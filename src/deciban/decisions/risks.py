@@ -130,8 +130,8 @@ class DecisionTally(Additive):
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
         result += [f"{name} is never the best action here" for name in unused]
         if len(actions) > 2:
-            saved = [f"{name} {one:.6g}" for name, one in zip(actions, worth.tolist(), strict=True)]
-            result.append(f"without an action, the mean cost would be higher by: {', '.join(saved)}")
+            saved = [f"{name} +{one:.3g}" for name, one in zip(actions, worth.tolist(), strict=True)]
+            result.append(f"the mean cost would rise if one action were not allowed: {', '.join(saved)}")
         return result
 
 
@@ -287,7 +287,7 @@ def explained(application: Application, actions: Sequence[str], classes: Sequenc
     Without scores: reject, mean cost 0.1.
     reject up to llr 2.29253 (posterior of target 0.0909091), accept from there on.
     Equivalent to unit costs at prior 0.0917431.
-    Equivalent costs at equal priors (target, other): accept 0, 1.98; reject 0.2, 0.
+    Equivalent costs at equal priors (target, other): accept (0, 1.98), reject (0.2, 0).
     """
     default = actions[application.default_action]
     lines = [f"Without scores: {default}, mean cost {application.default_risk:.6g}."]
@@ -321,8 +321,8 @@ def _same_costs(application: Application, actions: Sequence[str], classes: Seque
 
 
 def _rows(costs: FloatArray, actions: Sequence[str]) -> str:
-    rows = [f"{name} {', '.join(f'{cost:.6g}' for cost in row)}" for name, row in zip(actions, costs, strict=True)]
-    return "; ".join(rows)
+    rows = [f"{name} ({', '.join(f'{cost:.6g}' for cost in row)})" for name, row in zip(actions, costs, strict=True)]
+    return ", ".join(rows)
 
 
 def ever_best(application: Application) -> list[bool]:

@@ -522,8 +522,8 @@ def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
     --------
     >>> from deciban import evaluate
     >>> few = [evaluate([1.0], [-1.0], name=name) for name in "AB"]
-    >>> [([one.name for one in some], note[:21]) for some, note in shared_notes(few)]
-    [(['A', 'B'], 'All metrics are rough')]
+    >>> [([one.name for one in some], note[:25]) for some, note in shared_notes(few)]
+    [(['A', 'B'], 'All metrics are uncertain')]
     """
     result, ranks = dict[str, list[S]](), dict[str, int]()
     for system in systems:
@@ -706,8 +706,8 @@ def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) 
     if corrected:
         nouns = dict.fromkeys(one.uncertainty.noun for one in systems if one.uncertainty is not None)
         return f"corrected: expected on new {' and '.join(f'{noun}s' for noun in nouns)}"
-    what = "EER and minima" if any("eer" in one.minima for one in systems) else "minima"
-    return f"{what} optimistic: {either('', 'eval ')}{option(corrected=True)} shows by how much"
+    what = "EER, minDCF and min Cllr" if any("eer" in one.minima for one in systems) else "minima"
+    return f"{what} slightly too low: see {either('', 'eval ')}{option(corrected=True)}"
 
 
 PERCENT = " %"

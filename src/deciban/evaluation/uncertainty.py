@@ -438,7 +438,7 @@ class Uncertainty:
             names = f"one of {len(items)} classes ({some_of(list(self.too_few))})"
             each = f"each has fewer than {FEWEST_CLUSTERS:g} effective {self.noun}s"
             items = [f"No confidence intervals for metrics that need {names}: {each}."]
-        if self.n_units < FEW_UNITS and self.estimates:
+        if self.n_units < FEW_UNITS and self.estimates and not self.too_few.keys() & {"targets", "non-targets"}:
             units = counted(self.n_units, self.noun)
             items.append(f"Intervals rest on {units}: with fewer than {FEW_UNITS} they are rough.")
         return (*items, *self.remarks, *(() if self.bootstrap is None else self.bootstrap.notes))

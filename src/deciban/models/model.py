@@ -119,7 +119,7 @@ class ParameterUncertainty(ABC):
 
     @property
     def _unequal(self) -> str:
-        """Warning if few of the units dominate, else empty."""
+        """Warning if a few of the units dominate, else empty."""
         return ""
 
     @abstractmethod
@@ -381,7 +381,7 @@ class ParameterCovariance(ParameterUncertainty):
         degrees = self.n_units if self.degrees is None else self.degrees
         if degrees >= _FEW_DEGREES:
             return ""
-        words = f"few {self.noun}s dominate ({degrees:.1f} degrees of freedom)"
+        words = f"a few {self.noun}s dominate ({degrees:.1f} degrees of freedom)"
         return f"; {words}, so the standard errors are approximate"
 
     def reach(self, level: float) -> float:

@@ -567,8 +567,8 @@ def verdict(one: Evaluation | ClassEvaluation, *, with_calibration: bool = True)
     measure = f"{facts.main_metric} {100 * rate:{'.0f' if rate >= 0.0995 else '.2g'}} %"
     if one.kind == "classes" and facts.is_far_off:  # decisions are wrong by calibration, too
         measure = f"min Cllr {number(facts.min_cllr, 2)} of {_bits(facts.reference)}"
-    fault = "and" if separation.verdict in ("hardly", "no") else "but"
-    more = "" if facts.are_too_few or not with_calibration else f", {_calibration_in_words(one, facts, fault)}"
+    is_final = separation.verdict in ("no", _TOO_FEW) or not with_calibration
+    more = "" if is_final else f", {_calibration_in_words(one, facts, 'and' if separation.mood == 'bad' else 'but')}"
     return f"{one.name}: {words} ({measure}){more}."
 
 
@@ -582,20 +582,22 @@ def _calibration_in_words(one: Evaluation | ClassEvaluation, facts: SystemFacts,
     if max(one.cllr - one.min_cllr, 0.0) > _FINE * one.cllr:
         facts = facts_of(one)
     if (mood := calibrated(facts).mood) in ("good", "unknown"):
-        few = "few errors in some classes" if one.kind == "classes" else "too few errors"
-        fine = f"and shows no significant calibration problem ({few})" if facts.scarce else "and is well calibrated"
+        where = "in some classes " if one.kind == "classes" else ""
+        unsure = f"and seems well calibrated, but {where}there are too few errors to be sure"
+        fine = unsure if facts.scarce else "and is well calibrated"
         return fine if mood == "good" else "and its calibration is not known"
     has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
     words = _fault(facts, scores)
     fair = f"and its calibration can be improved ({words})" if mood == "fair" and has_scale else f"{fault} {words}"
-    return f"{fair}: calibrate"
+    return f"{fair}: calibrate{f' with {option(ridge=0.001)}' if facts.min_cllr == 0.0 else ''}"
 
 
 def _fault(facts: SystemFacts, scores: str) -> str:
     """Return the faults of calibration: a wrong scale and, without it or if it is large, a wrong offset."""
     leaning = facts.leaning.replace(", by", " by")
     if off := _off_scale(facts.scale or 1.0):
-        return f"its {scores} are {off}" + (f" and {leaning.removeprefix('are ')}" if facts.is_far_off else "")
+        also = " ".join(leaning.split()[2:4]) if leaning.startswith("are ") else leaning  # are 3.8 too high
+        return f"its {scores} are {off}" + (f" and {also}" if facts.is_far_off else "")
     if leaning:
         return f"its {scores} {leaning}"
     return f"bad calibration costs {number(facts.cllr - facts.min_cllr)} bits"

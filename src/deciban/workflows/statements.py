@@ -239,7 +239,7 @@ class Statement(Jsonable):
         if self.interval is not None:
             low, high = self.interval
             is_cut = self.limits is not None and (low <= self.limits[0] or high >= self.limits[1])
-            cut = "; the limits of the model cut it" if is_cut else ""
+            cut = "; cut at the bounds of the model" if is_cut else ""
             cut += "; it includes support for the other proposition" if low < 0.0 < high else ""
             items.append(("interval", f"LR {_lr(low)} to {_lr(high)}; {_on_both(low, high)}{cut}"))
         if self.model is not None:

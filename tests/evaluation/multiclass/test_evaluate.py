@@ -146,7 +146,7 @@ def test_separated_classes_have_a_minimum_of_0():
     perfect = deciban.evaluate_classes(np.eye(3)[[0, 1, 2, 0]] * 3, [0, 1, 2, 0])
     assert perfect.min_cllr == pytest.approx(0, abs=1e-6)
     assert perfect.error_rate == 0
-    assert any("The error rate is rough" in note for note in perfect.notes)
+    assert any("The error rate is uncertain" in note for note in perfect.notes)
 
 
 @pytest.mark.parametrize(("prior", "flat"), [(None, True), ([0.5, 0.5, 0.5], True), ([0.2, 0.3, 0.5], False)])

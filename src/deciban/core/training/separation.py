@@ -78,7 +78,7 @@ def require_finite(objective: LinearObjective, optimum: Minimum) -> Minimum:
         return optimum
     one = len(objective.center) == 1
     if separated:
-        what = "no target scores" if one else "there is a weighted sum of the systems in which no target is"
+        what = "no target has a score" if one else "there is a weighted sum of the systems in which no target is"
         side = "above" if one and optimum.point[0] < 0.0 else "below"  # scores are distances
         words = f"the classes are separated: {what} {side} a non-target, so the best scale would be infinite"
     else:

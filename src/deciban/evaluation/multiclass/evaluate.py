@@ -110,7 +110,7 @@ def _few(evaluation: ClassEvaluation) -> list[str]:
         notes.append(f"{words}: metrics of such classes are rough, but have full weight.")
     n_errors = float(evaluation.confusion.sum() - np.trace(evaluation.confusion))
     if n_errors < FEW_ERRORS:
-        words = f"The error rate is rough: only {n_errors:g} errors in total."
+        words = f"The error rate is uncertain: only {n_errors:g} errors in total."
         notes.append(Note(words, "few-errors"))
     return notes
 

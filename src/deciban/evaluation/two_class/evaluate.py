@@ -61,6 +61,12 @@ from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, ScoreArr
 _GAP = 10
 """Places of the prior axis (a quarter of a nat): intervals of bad priors this close are merged."""
 
+_BEYOND_CHANCE = 1.5
+"""Standard errors by which the AUC must be below 0.5 to count as reversed."""
+
+_SURE = 2.0
+"""Standard errors by which a cost must be too high."""
+
 _SHOWN = 4
 """Operating points, or intervals of priors, that a note names."""
 
@@ -69,7 +75,8 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     """Return the notes for one system, the most serious first."""
     auc, dr30, notes = summary.ranks.table.auc(), summary.ranks.rocch.few_errors(FEW_ERRORS), list[str]()
     no_llrs = ""
-    if auc < 0.5:
+    n_tar, n_non = summary.n_tar, summary.n_non
+    if auc < 0.5 - _BEYOND_CHANCE * math.sqrt((n_tar + n_non + 1) / (12 * n_tar * n_non)):  # Mann and Whitney 1947
         words = (
             f"Scores look reversed: the target has the higher score in only {100 * auc:.1f} % of target/non-target "
             f"pairs. If lower scores indicate targets, as for distances, change their sign ({option(negate=True)}), "
@@ -82,7 +89,7 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
         notes.append(no_llrs)
     notes.extend(_infinite(summary))
     if not no_llrs:
-        notes.extend(_badly_calibrated(points, curves))
+        notes.extend(_badly_calibrated(summary, points, curves))
     notes.extend(_few_errors(dr30, points, are_llrs=not no_llrs))
     return tuple(notes)
 
@@ -104,17 +111,23 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     false_alarms, misses = dr30
     if false_alarms > misses:
         return [
-            Note(f"All metrics are rough: fewer than {FEW_ERRORS} misses or false alarms at every prior.", "few-errors")
+            Note(
+                f"All metrics are uncertain: fewer than {FEW_ERRORS} misses or false alarms at every prior.",
+                "few-errors",
+            )
         ]
-    entries = dict[str, list[str]]()
+    entries = dict[tuple[str, str], list[str]]()
     for point in points:
         actual = _few(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS) if are_llrs else ""
         best = _few(-point.threshold < false_alarms, -point.threshold > misses)
-        few = {"actDCF and minDCF are": best} if actual == best else {"actDCF is": actual, "minDCF is": best}
-        for which, errors in few.items():
+        few = {"actDCF and minDCF": best} if actual == best else {"actDCF": actual, "minDCF": best}
+        for costs, errors in few.items():
             if errors:
-                entries.setdefault(f"{which} rough: {errors}", []).append(str(point))
-    return [Note(f"At {_points(points)}, {words}.", "few-errors") for words, points in entries.items()]
+                entries.setdefault((costs, errors), []).append(str(point))
+    return [
+        Note(f"{costs} at {_points(names)} {'rest' if 'and' in costs else 'rests'} on {errors}.", "few-errors")
+        for (costs, errors), names in entries.items()
+    ]
 
 
 def _points(names: Sequence[str]) -> str:
@@ -152,18 +165,25 @@ def prior_name(log_odds: float) -> str:
     )
 
 
-def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str]:
-    """Return a note on the priors, or else on the operating points, at which ignoring the scores costs less."""
-    bad = curves.act_error > WORSE_THAN_NONE
+def _badly_calibrated(summary: Summary, points: Sequence[PointResult], curves: Curves) -> list[str]:
+    """Return a note on the priors, or else on the operating points, at which decisions cost more than without scores.
+
+    Priors are left out if the cost depends on so few errors that it is not clearly higher.
+    """
+    log_odds = curves.prior_log_odds
+    errors, are_misses = summary.errors(-log_odds), log_odds > 0.0
+    rate = np.where(are_misses, errors.p_miss, errors.p_fa)
+    error = np.exp(np.abs(log_odds)) * np.sqrt(rate / np.where(are_misses, summary.n_tar, summary.n_non))
+    bad = curves.act_error > WORSE_THAN_NONE + _SURE * error
     if bad.all():
-        return [Note("Ignoring the scores costs less at every prior.", "calibration")]
+        return [Note("At every prior, decisions cost more than without scores.", "calibration")]
     intervals = _intervals(curves.prior_log_odds, bad)
     places = intervals or [str(point) for point in points if point.act_dcf > WORSE_THAN_NONE]
     if not places:
         return []
     where = listed(_first(places, "ranges" if intervals else "points"))
     where = f"priors {where}" if intervals and not where.startswith(_NEARLY) else where
-    return [Note(f"Ignoring the scores costs less at {where}.", "calibration")]
+    return [Note(f"At {where}, decisions cost more than without scores.", "calibration")]
 
 
 _NEARLY = "nearly every prior"
@@ -185,10 +205,6 @@ def _interval(log_odds: FloatArray, first: int, last: int) -> str:
     low, high = prior_name(log_odds[first]), prior_name(log_odds[last])
     if first == 0 and last == len(log_odds) - 1:
         return _NEARLY
-    if first == 0:
-        return f"below {prior_name(log_odds[last + 1])}"
-    if last == len(log_odds) - 1:
-        return f"above {prior_name(log_odds[first - 1])}"
     return f"near {low}" if low == high else f"from {low} to {high}"
 
 

@@ -401,8 +401,8 @@ def require_comparable(offered: Trials, expected: Trials) -> None:
         f"{offered.origin.name} has {counted(offered.n_rows, 'row')}, {expected.origin.name} {expected.n_rows:,}. "
         "Their trials have no names and are matched by row, so the numbers of rows must be equal: after a missing row, "
         "all rows belong to other trials. Add the missing row, or give the trials names. If rows are left out on "
-        "purpose, remove them from the longer table as well (Scores.take, Key.take) and match by order "
-        f"({option(by_order=True)})."
+        f"purpose, remove them from the longer table as well{either(' (Scores.take, Key.take)', '')} and match by "
+        f"order ({option(by_order=True)})."
     )
 
 
