@@ -59,11 +59,8 @@ def to_numpy(column: pa.Array | pa.ChunkedArray) -> AnyArray:
     array([ 0.5, -1. ])
     """
     if isinstance(column, pa.ChunkedArray):
-        partitions = [to_numpy(chunk) for chunk in column.chunks]
-        if len(partitions) != 1:
-            empty = pa.array([], column.type).to_numpy(zero_copy_only=False) if not partitions else None
-            partitions = [np.concatenate(partitions) if empty is None else empty]
-        values = partitions[0]
+        chunks = [to_numpy(chunk) for chunk in column.chunks or [pa.array([], column.type)]]
+        values = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
     elif column.null_count or not _is_plain(column.type):
         values = np.asarray(column.to_numpy(zero_copy_only=False))
     elif pa.types.is_boolean(column.type):
@@ -301,8 +298,6 @@ def _in_one_batch(column: pa.Array | pa.ChunkedArray) -> pa.Array:
         return column
     if column.num_chunks == 1:
         return column.chunk(0)  # without a copy
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
     return column.combine_chunks()
 
 

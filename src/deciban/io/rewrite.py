@@ -11,7 +11,7 @@ from typing import IO, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import constant, lengths, of_bytes, of_numpy, pc, text_of, to_numpy, with_gaps
+from deciban._arrow import lengths, of_bytes, of_numpy, pc, text_of, to_numpy, with_gaps
 from deciban._files import PathLike
 from deciban.errors import FormatError, InputError, Message, teller
 from deciban.io import formats
@@ -256,12 +256,10 @@ def plain_fields(text: bytes, layout: Layout) -> tuple[IntArray, IntArray] | Non
     delimiter = ord(layout.delimiter)
     is_border = data <= _BLANK if delimiter == _BLANK else (data == delimiter) | (data == _LINE_END)
     borders = np.flatnonzero(is_border)
-    if len(borders) % n_fields:
+    lines = (layout.delimiter * (n_fields - 1) + "\n").encode() * (len(borders) // n_fields)
+    if data[borders].tobytes() != lines:
         return None
-    result = data[borders].reshape(-1, n_fields)
     ends = borders.reshape(-1, n_fields)
-    if not ((result[:, -1] == _LINE_END).all() and (result[:, :-1] == delimiter).all()):
-        return None
     end = ends[:, at]
     begin = np.concatenate([[0], ends[:-1, -1] + 1]) if at == 0 else ends[:, at - 1] + 1
     if delimiter == _BLANK:
@@ -299,10 +297,11 @@ def with_fields(text: bytes, begin: IntArray, end: IntArray, fields: pa.Array) -
         return memoryview(b""), text
     borders = np.zeros(2 * len(begin) + 1, np.int32)  # alternately text and places
     borders[1::2], borders[2::2] = begin, end
-    buffers = [None, pa.py_buffer(borders), pa.py_buffer(text)]
-    turns = pa.Array.from_buffers(pa.binary(), 2 * len(begin), buffers)
-    between = turns.take(of_numpy(np.arange(0, 2 * len(begin), 2)))
-    return text_of(pc.binary_join_element_wise(between, fields, constant(b""))).data, text[end[-1] :]
+    turns = pa.Array.from_buffers(pa.binary(), 2 * len(begin), [None, pa.py_buffer(borders), pa.py_buffer(text)])
+    order = np.arange(2 * len(begin), dtype=np.int32)
+    order[1::2] = np.arange(2 * len(begin), 3 * len(begin))
+    result = pa.concat_arrays([turns, fields]).take(of_numpy(order))
+    return text_of(result).data, text[end[-1] :]
 
 
 _BLOCK = 1 << 22
@@ -398,11 +397,7 @@ def _blocks(source: Source) -> Iterator[bytes]:
     """Yield whole lines, some megabytes at a time."""
     with source.stream() as stream:
         while block := whole_lines(stream, _BLOCK):
-            yield _with_line_feeds(block)
-
-
-def _with_line_feeds(text: bytes) -> bytes:
-    return _OLD_LINE_END.sub(b"\n", text) if b"\r" in text else text
+            yield _OLD_LINE_END.sub(b"\n", block) if b"\r" in block else block
 
 
 Bounds: TypeAlias = tuple[FloatArray, FloatArray]

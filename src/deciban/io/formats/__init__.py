@@ -639,7 +639,9 @@ def assemble(
     by_role = dict(zip(roles, columns, strict=True))
     conditions = {role[1:]: by_role[role] for role in by_role if role.startswith(CONDITION)}
     if sides:
-        trials = Trials.of({side: _names(by_role[side]) for side in sides}, conditions=conditions, origin=origin)
+        trials = Trials.of(
+            {side: _whole_as_text(by_role[side]) for side in sides}, conditions=conditions, origin=origin
+        )
         trials = trials.densest()
     else:
         trials = Trials.of_rows(len(columns[0]), conditions=conditions, origin=origin)
@@ -668,11 +670,6 @@ def assemble(
         words=words,
         label_words=by_role.get("label") if options.vocabulary.has_kinds(words) else None,
     )
-
-
-def _names(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return names as text; integers become their digits."""
-    return _whole_as_text(column.unify_dictionaries() if isinstance(column, pa.ChunkedArray) else column)
 
 
 def digits_of(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -161,7 +161,8 @@ class FirstLines:
         """Return delimiters that split all lines into equal numbers of fields, at least 2; else those for the first."""
         regular = [d for d, rows in self.tables.items() if len(n := {*map(len, rows)}) == 1 and max(n) > 1]
         possible = regular or [d for d, rows in self.tables.items() if len(rows[0]) > 1]
-        if not possible and self.options.need in (None, "scores", "key") and _is_list_of_numbers(self.tables[" "]):
+        first = [row[0] for row in self.tables[" "]]
+        if not possible and self.options.need in (None, "scores", "key") and looks_numeric(first[1:] or first):
             return ["," if self.sample[0].startswith('"') else " "]  # quotes are read with commas only
         n_single = sum(len(row) == 1 for row in self.tables[" "])
         if not possible and mostly(n_single, len(self.sample)):
@@ -292,11 +293,6 @@ class FirstLines:
         return sum(need is None or _holds(own, line, need) for line in lines) == 1
 
 
-def _is_list_of_numbers(rows: Rows) -> bool:
-    """Return True if lines with one field each are numbers, with or without a title."""
-    return looks_numeric([row[0] for row in rows[1:] or rows])
-
-
 def _is_header_of(roles: Sequence[str], fields: Sequence[str], vocabulary: Vocabulary) -> bool:
     """Return True if a first line names columns of these roles, and cannot be a trial."""
     for role, field in zip(roles, fields, strict=True):
@@ -396,8 +392,7 @@ def with_row_names(rows: Sequence[Sequence[str]], header: str) -> Sequence[Seque
     lacks_one = n_fields > 2 and n_rows > 0 and (n_longer == n_rows or (n_longer > 1 and mostly(n_longer, n_rows)))
     names = [row[0] for row in rows[1:] if len(row) == n_fields]
     of_r = header.lstrip().startswith('"') or (all(map(str.isdigit, names)) and len({*names}) == len(names))
-    lacks_one = lacks_one and of_r
-    return [["", *rows[0]], *rows[1:]] if lacks_one and _names_roles(rows[0]) else rows
+    return [["", *rows[0]], *rows[1:]] if lacks_one and of_r and _names_roles(rows[0]) else rows
 
 
 def without_row_numbers(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:

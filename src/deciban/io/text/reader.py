@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from deciban._arrow import lengths, of_numpy, pc, to_numpy
+from deciban._arrow import lengths, of_numpy, pc, text_of, to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, in_lines, not_none, some_of, teller
 from deciban.io.columns import headers as naming
@@ -127,29 +128,35 @@ class TextBlocks:
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number of lines before each block, without the header, and the block."""
-        if self.path is None:
-            yield self.first, self.text
-            return
-        yield from islice(self._of_file(self.path), self.only or 0, None if self.only is None else self.only + 1)
+        n_lines = self.first
+        for at, (header, block) in enumerate(islice(self.raw(), None if self.only is None else self.only + 1)):
+            text = clean_text(header + block, self.name, n_lines)
+            if self.only in (None, at):
+                yield n_lines, text
+            n_lines += int(np.count_nonzero(np.frombuffer(text, np.uint8) == _END))
+            n_lines -= clean_text(header, self.name).count(b"\n")
 
-    def _of_file(self, path: Path) -> Iterator[tuple[int, bytes]]:
-        header, rest, n_lines, begins = b"", b"", 0, True
-        tell = teller(path.stat().st_size, "bytes")
-        with path.open("rb") as stream:
+    def raw(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the header of the file and each block of lines below it, with their line ends and NUL bytes."""
+        if self.path is None:
+            yield b"", self.text
+            return
+        header, rest = b"" if self.layout.header is None else None, b""
+        tell = teller(self.path.stat().st_size, "bytes")
+        with self.path.open("rb") as stream:
+            stream.seek(3 if stream.read(3) == b"\xef\xbb\xbf" else 0)
             while data := whole_lines(stream, max(self.size or BLOCK, len(rest))):
                 tell(stream.tell())
-                data = (rest + data).removeprefix(b"\xef\xbb\xbf") if begins else rest + data
+                data = rest + data
                 cut = _end_of_rows(data, self.layout)
                 rest, data = data[cut:], data[:cut]
                 if data:
-                    yield n_lines, clean_text(header + data, self.name, n_lines)
-                    n_lines += int(np.count_nonzero(np.frombuffer(data, np.uint8) == _END))
-                    if begins and self.layout.header is not None:
-                        header = _header(data)
-                        n_lines -= header.count(b"\n")
-                    begins = False
+                    if header is None:
+                        header = not_none(_HEADER.match(data), "header")[0]
+                        data = data[len(header) :]
+                    yield header, data
         if rest.strip():
-            yield n_lines, clean_text(header + rest, self.name, n_lines)
+            yield header or b"", rest
 
 
 def whole_lines(stream: BinaryIO, size: int) -> bytes:
@@ -174,12 +181,7 @@ def _end_of_rows(data: bytes, layout: Layout) -> int:
 
 
 _HEADER = re.compile(rb"(?:[ \t\v\f]*(?:(?:#|;;)[^\r\n]*)?(?:\r\n?|\n))*[^\r\n]*(?:\r\n?|\n)?")
-
-
-def _header(data: bytes) -> bytes:
-    """Return the lines up to the first that is neither blank nor a comment."""
-    return not_none(_HEADER.match(data), "header")[0]
-
+"""The lines up to the first that is neither blank nor a comment."""
 
 _HUGE_NUMBER = re.compile(rb"[eE]\+?[0-9]{3}|[0-9]{300}")
 
@@ -206,9 +208,16 @@ def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Input
     layout, name = blocks.layout, origin.name
     try:
         parts, is_odd = list[list[pa.ChunkedArray]](), False
-        for _, block in blocks:
-            body = _body(_with_whole_fields(block, layout), layout, name)
-            parts.append(_columns(body, layout))
+        is_plain = layout.header is None and not any(role.startswith(naming.CONDITION) for role in layout.roles)
+        for header, block in blocks.raw():
+            body, columns = block, _quick_columns(block, layout, has_comments=True) if is_plain else None
+            if columns is None:
+                is_plain = False  # do not parse all blocks twice
+                if b"\x00" in block:
+                    deque(blocks, 0)  # raises with the number of the line
+                body = _body(_with_whole_fields(clean_text(header + block, name), layout), layout, name)
+                columns = _columns(body, layout)
+            parts.append(columns)
             if not is_odd and len(parts[-1][0]):
                 is_odd = _has_odd_quotes(body, layout) or _may_overflow(parts[-1], layout, body)
         # Arrow tolerates unbalanced quotes and reads 1e999 as inf, so such lines are checked one by one.
@@ -304,20 +313,32 @@ def _body(data: bytes, layout: Layout, name: str) -> bytes:
     return data.translate(bytes.maketrans(b"\t", b" ")) if b"\t" in data else data
 
 
+def _quick_columns(data: bytes, layout: Layout, *, has_comments: bool = False) -> list[pa.ChunkedArray] | None:
+    """Return the columns; None if the lines need more care: a field is empty, a line has another number of fields.
+
+    Comments, tabs and NUL bytes would be in names, if a block that ``has_comments`` could be parsed at all. Names are
+    searched because they are much shorter than the lines.
+    """
+    if layout.delimiter != " " or layout.quoted or naming.IGNORED in layout.roles:
+        return None
+    try:
+        columns = parse(data, layout)
+    except pa.ArrowInvalid:
+        return None
+    words = [chunk.dictionary for one in columns if has_comments and one.type == _TEXT for chunk in one.chunks]
+    is_odd = any(one in text for text in map(bytes, map(text_of, words)) for one in b"\x00\t\v\f#;")
+    return None if is_odd or any(has_empty(column) for column in columns) else columns
+
+
 def _columns(body: bytes, layout: Layout) -> list[pa.ChunkedArray]:
     """Return one column for each role except ignored ones.
 
     Repeated blanks, or blanks at an end of a line, make empty fields. Searching for them first would take a tenth of
     the reading time. So the lines are parsed unchanged, and again without these blanks if a field was empty.
     """
+    if (columns := _quick_columns(body, layout)) is not None:
+        return columns
     if layout.delimiter == " " and not layout.quoted:
-        if naming.IGNORED not in layout.roles:
-            try:
-                columns = parse(body, layout)
-                if not any(has_empty(column) for column in columns):
-                    return columns
-            except pa.ArrowInvalid:
-                pass
         body = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb" {2,}", b" ", body))
     columns = [trimmed(column) for column in parse(body, layout)]
     for role, column in zip(kept(layout), columns, strict=True):
@@ -386,11 +407,10 @@ def derived(
 ) -> tuple[list[pa.ChunkedArray], list[str], list[str] | None]:
     """Return columns, roles and headers, with the columns that the format derives."""
     roles = kept(layout)
-    named = zip(layout.roles, layout.header, strict=True) if layout.header is not None else None
-    headers = None if named is None else [header for role, header in named if role != naming.IGNORED]
+    named = zip(layout.roles, layout.header or layout.roles, strict=True)
+    headers = None if layout.header is None else [header for role, header in named if role != naming.IGNORED]
     if layout.compared is not None:
-        place = [at for at, role in enumerate(layout.roles) if role != naming.IGNORED]
-        one, other = (columns[place.index(at)] for at in layout.compared)
+        one, other = (columns[sum(role != naming.IGNORED for role in layout.roles[:at])] for at in layout.compared)
         label = same_names(one, other, layout.names_compared)
         return [*columns, label], [*roles, "label"], None if headers is None else [*headers, "label"]
     if layout.format.derive is None:
