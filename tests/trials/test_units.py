@@ -1,5 +1,7 @@
 """Units from names, and speakers from target trials, against a search that goes from name to name."""
 
+from unittest import mock
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,6 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from deciban import InputError
+from deciban.core.resampling import units as resampling_units
 from deciban.core.resampling.units import connected, keys_of
 from deciban.trials import Trials
 from deciban.trials.units import side_of, speakers_of, units_of_columns, units_of_trials
@@ -64,16 +67,22 @@ def test_speakers_are_what_target_trials_lead_to(rows):
     assert found.by_name.apart == (contradicts and bad == 0)
 
 
-@given(st.lists(st.tuples(st.integers(0, 19), st.integers(0, 19)), max_size=30))
-def test_few_links_and_many_connect_the_same(links):
-    one, other = (np.array([link[k] for link in links], np.int64) for k in (0, 1))
-    graph = coo_array((np.ones(len(links)), (one, other)), shape=(20, 20))
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["few", "chain", "zigzag", "star"]))
+def test_few_links_and_many_connect_the_same(seed, shape):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 60))
+    order = {
+        "few": rng.integers(0, n, int(rng.integers(0, 80))),
+        "chain": rng.permutation(n),
+        "zigzag": np.argsort(np.abs(np.arange(n) - n / 2), kind="stable"),
+        "star": np.where(np.arange(2 * n) % 2, n - 1, np.arange(2 * n) // 2),
+    }[shape]
+    one, other = order[:-1], order[1:]
+    graph = coo_array((np.ones(len(one)), (one, other)), shape=(n, n))
     _, expected = connected_components(graph, directed=False)
-    assert partition(connected(one, other, 20).tolist()) == partition(expected.tolist())
-    far = 10_000
-    many = connected(np.append(one, far - 2), np.append(other, far - 1), far)
-    assert partition(many[:20].tolist()) == partition(expected.tolist())
-    assert many.max() == expected.max() + far - 20 - 1
+    np.testing.assert_array_equal(connected(one, other, n), expected)
+    with mock.patch.object(resampling_units, "_MANY_LINKS", 0):
+        np.testing.assert_array_equal(connected(one, other, n), expected)
 
 
 @given(TRIALS, st.randoms(use_true_random=False))

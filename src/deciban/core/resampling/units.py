@@ -45,8 +45,8 @@ _DIGITS = 17
 """Numbers have fewer digits."""
 
 
-_FEW_NODES = 1 << 12
-"""Largest number of links and names for which connected components are computed without importing scipy.sparse."""
+_MANY_LINKS = 1 << 20
+"""Number of links above which connected components are computed faster by scipy.sparse, in spite of its import."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -623,26 +623,19 @@ def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
     >>> connected(np.array([0, 2]), np.array([1, 1]), 5)
     array([0, 0, 0, 1, 2])
     """
-    if max(len(one), n_nodes) <= _FEW_NODES:
-        return _few_connected(one, other, n_nodes)
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    if len(one) > _MANY_LINKS:
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
 
-    links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(n_nodes, n_nodes))
-    part: AnyArray = connected_components(links, directed=False)[1]
+        links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(n_nodes, n_nodes))
+        return np.asarray(connected_components(links, directed=False)[1])
+    least = np.arange(n_nodes)  # of the nodes that a node is known to be connected with
+    while len(one):
+        ends = np.stack((least[one], least[other]))
+        is_open = ends[0] != ends[1]
+        one, other, ends = one[is_open], other[is_open], ends[:, is_open]
+        np.minimum.at(least, ends.max(axis=0), ends.min(axis=0))
+        while np.any(least != (nearer := least[least])):
+            least = nearer
+    part: AnyArray = np.cumsum(least == np.arange(n_nodes))[least] - 1
     return part
-
-
-def _few_connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
-    """Compute `connected` for few nodes, in less time than the import of scipy.sparse takes."""
-    above = list(range(n_nodes))
-
-    def root(node: int) -> int:
-        while above[node] != node:
-            above[node] = node = above[above[node]]
-        return node
-
-    for left, right in zip(one.tolist(), other.tolist(), strict=True):
-        above[root(left)] = root(right)
-    roots = np.array([root(node) for node in range(n_nodes)], np.int64)
-    return np.unique(roots, return_inverse=True)[1]
