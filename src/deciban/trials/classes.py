@@ -370,7 +370,7 @@ class ScoreStatistics:
     low, high : float
         The smallest score (may be -inf), and the largest finite score.
     low_positive : float
-        The smallest score above 0.
+        The smallest score above 0; infinite if a score is negative, so that the scores cannot be ratios.
     n_below_1 : int
     are_posteriors : bool or None
         For multiclass scores: True if the scores of each trial sum to 1.
@@ -404,11 +404,13 @@ class ScoreStatistics:
         """Compute the statistics of scores that should be log-likelihood ratios."""
         if not len(values):
             return cls()
-        positive = values[(values > 0.0) & np.isfinite(values)]
-        finite = values[np.isfinite(values)]
-        low_positive = float(positive.min()) if len(positive) else np.inf
-        high = float(finite.max()) if len(finite) else -np.inf
-        return cls(len(values), float(values.min()), high, low_positive, int(np.count_nonzero(values < 1.0)))
+        low, high = float(values.min()), float(values.max())
+        if high == np.inf:
+            high = float(np.max(values, where=values < np.inf, initial=-np.inf))
+        low_positive = low if low > 0.0 else np.inf
+        if low == 0.0:
+            low_positive = float(np.min(values, where=values > 0.0, initial=np.inf))
+        return cls(len(values), low, high, low_positive, int(np.count_nonzero(values < 1.0)))
 
     def __add__(self, other: ScoreStatistics) -> ScoreStatistics:
         if not self.n or not other.n:

@@ -362,17 +362,18 @@ class Trials(Frozen):
             return self._grid_codes(places[0], places[1], len(other.names[1]))
         if len(places) == 1:
             return places[0][self.listed[0]]
-        combined = np.empty(len(self), np.int64)
+        combined, lacks_some = np.empty(len(self), np.int64), any(np.any(place < 0) for place in places)
         for start in range(0, len(self), _BATCH):  # batches that fit in the cache
             part = slice(start, start + _BATCH)
-            combined[part] = places[0][self.listed[0][part]]
-            unknown = combined[part] < 0
-            for place, codes, theirs in zip(places[1:], self.listed[1:], other.names[1:], strict=True):
-                code = place[codes[part]]
-                unknown |= code < 0
+            batch = [codes[part] for codes in self.listed]
+            if other is not self:
+                batch = [place[codes] for place, codes in zip(places, batch, strict=True)]
+            combined[part] = batch[0]
+            for codes, theirs in zip(batch[1:], other.names[1:], strict=True):
                 combined[part] *= len(theirs)
-                combined[part] += code
-            combined[part][unknown] = -1
+                combined[part] += codes
+            if lacks_some:
+                combined[part][np.logical_or.reduce([codes < 0 for codes in batch])] = -1
         return combined
 
     def _grid_codes(self, enroll: IntArray, test: IntArray, n_test: int) -> IntArray:
