@@ -52,9 +52,11 @@ def test_sums_without_one_term_keep_the_digits_of_the_small():
     np.testing.assert_allclose(kernels.leave_one_out(terms)[:, 0], expected, rtol=1e-15)
 
 
-def test_second_greatest():
-    block = np.array([[1.0, 5, -np.inf, 0], [3, 5, 0, 0], [2, 1, -np.inf, 0]])
-    assert kernels._second(block).tolist() == [2, 5, -np.inf, 0]
+def test_the_best_class_is_compared_with_rivals_however_far_they_are_behind():
+    block = np.array([[0.0, 0, 0, 0], [-2000, 0, -np.inf, -1], [-2001, -3, -np.inf, -np.inf]])
+    of_best = kernels.detection_llrs(block, np.ones(3))[0]
+    expected = [2000 - math.log((1 + math.exp(-1)) / 2), -math.log((1 + math.exp(-3)) / 2), math.inf, 1 + math.log(2)]
+    np.testing.assert_allclose(of_best, expected, rtol=1e-15)
 
 
 @pytest.mark.parametrize("prior", [[0.3, 0.7], [0.7, 0.3], [0.5, 0.5], [0.2, 0.3, 0.5]])

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -158,7 +159,7 @@ def min_cllrs(tar: Problems, non: Problems) -> FloatArray:
     n_tar, n_non, place = _pooled(tar, non)
     with np.errstate(divide="ignore"):
         of_tar, of_non = np.log(n_tar) - np.log(tar.counts[place]), np.log(n_non) - np.log(non.counts[place])
-    begins, llr = np.flatnonzero(np.append(True, place[1:] != place[:-1])), of_tar - of_non
+    begins, llr = np.flatnonzero(np.diff(place, prepend=-1)), of_tar - of_non
     least_tar = _sums(_weighted(n_tar, softplus(-llr)), begins) / tar.counts
     least_non = _sums(_weighted(n_non, softplus(llr)), begins) / non.counts
     return (0.5 * least_tar + 0.5 * least_non) / math.log(2.0)
@@ -166,23 +167,30 @@ def min_cllrs(tar: Problems, non: Problems) -> FloatArray:
 
 def _pooled(tar: Problems, non: Problems) -> tuple[CountArray, CountArray, IntArray]:
     """Return targets and non-targets in the PAV blocks of all problems, and the problem of each block."""
-    n_tar, n_both = tar.counts[:, None], (tar.counts + non.counts)[:, None]
-    column = np.arange(n_both.max())
-    filled, is_tar = column < n_both, column < n_tar
-    matrix = np.full(filled.shape, np.inf)  # NaN would slow down the sort
-    matrix[is_tar], matrix[filled & ~is_tar] = tar.scores, non.scores
-    order = np.argsort(matrix, axis=1)
-    kept, is_first = order < n_both, np.broadcast_to(column == 0, filled.shape)[filled]
-    scores, is_tar = np.take_along_axis(matrix, order, axis=1)[kept], (order < n_tar)[kept]
-    differs = is_first | np.append(True, scores[1:] != scores[:-1])
+    sizes = np.stack((tar.counts, non.counts), axis=1)
+    is_tar = np.repeat(np.tile([True, False], len(sizes)), sizes.ravel())
+    scores, place = np.empty(len(is_tar)), np.repeat(np.arange(len(sizes)), sizes.sum(axis=1))
+    scores[is_tar], scores[~is_tar] = tar.scores, non.scores
+    keys = (scores + 0.0).view(np.int64)  # -0.0 becomes 0.0
+    keys ^= keys >> 63 & np.iinfo(np.int64).max  # in the order of the scores
+    # In place of the last bit, the class is sorted together with the score, in a third of the time of argsort.
+    both, is_first = keys & -2 | is_tar, np.append(True, place[1:] != place[:-1])
+    bounds = [slice(i, j) for i, j in pairwise((*np.flatnonzero(is_first).tolist(), len(keys)))]
+    for own in bounds:
+        both[own].sort()
+    if np.bitwise_or.reduce(keys) & 1 and np.any(both[1:] >> 1 == both[:-1] >> 1):  # perhaps the bit matters
+        order = np.concatenate([own.start + np.argsort(keys[own]) for own in bounds])
+        keys, is_tar = keys[order], is_tar[order]
+    else:
+        keys, is_tar = both >> 1, (both & 1).astype(np.bool_)
+    differs = is_first | np.append(True, keys[1:] != keys[:-1])
     alone = differs & np.append(differs[1:], True)
     # Without ties, a block begins at targets after non-targets: all other neighbours are violators.
     pooled = alone[1:] & alone[:-1] & (is_tar[:-1] | ~is_tar[1:])
     begins = np.flatnonzero(is_first | (differs & ~np.append(False, pooled)))
     of_tar = np.add.reduceat(is_tar, begins, dtype=np.int64)
-    of_non = np.diff(begins, append=len(scores)) - of_tar
+    of_non = np.diff(begins, append=len(keys)) - of_tar
     starts = pool(of_tar, of_non, is_first[begins])
-    place = np.repeat(np.arange(len(n_both)), n_both[:, 0])
     return np.add.reduceat(of_tar, starts), np.add.reduceat(of_non, starts), place[begins[starts]]
 
 
@@ -389,8 +397,7 @@ def totals_by_condition(
     array([[0, 1],
            [2, 0]])
     """
-    result = tally(condition * n_classes + truth, n_conditions * n_classes, weight)
-    return result.reshape(n_conditions, n_classes)
+    return tally(condition * n_classes + truth, n_conditions * n_classes, weight).reshape(n_conditions, n_classes)
 
 
 def equalizing_factors(totals: CountArray) -> FloatArray:

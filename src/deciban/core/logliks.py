@@ -143,15 +143,15 @@ def detection_llrs(block: FloatArray, ratio: FloatArray) -> FloatArray:
         llr -= rest
         np.subtract(block, llr, out=llr)
         # Relative to the best class all its rivals may underflow, so they are compared with the second.
-        second = _second(block)
-        sole = (block == 0.0) & (second < 0.0)
-        reference = np.maximum(second, -_LARGEST)
-        behind = np.subtract(block, reference, out=likelihood)
-        np.copyto(behind, -np.inf, where=sole)
+        top, columns, behind = block.argmax(axis=0), np.arange(block.shape[1]), likelihood
+        np.copyto(behind, block)
+        behind[top, columns] = -np.inf
+        second = behind.max(axis=0)
+        behind -= np.maximum(second, -_LARGEST)
         np.exp(behind, out=behind)
         behind *= ratio[:, None]
-        rivals = _sum(behind)
-        np.copyto(llr, -second - (np.log(rivals) - rest), where=sole)
+        llr_of_top, sole = -second - (np.log(_sum(behind)) - rest[top, 0]), second < 0.0
+        llr[top[sole], columns[sole]] = llr_of_top[sole]
         return llr
 
 
@@ -225,14 +225,6 @@ def leave_one_out(terms: FloatArray) -> FloatArray:
         sums[k] += above
         above += terms[k]
     return sums
-
-
-def _second(block: FloatArray) -> FloatArray:
-    """Return the second greatest number of every column; it equals the greatest if this occurs twice."""
-    best = block.max(axis=0)
-    is_best = block == best
-    second: FloatArray = np.where(is_best, -np.inf, block).max(axis=0)
-    return np.where(np.count_nonzero(is_best, axis=0) > 1, best, second)
 
 
 def llr_of_probability(probability: FloatArray, p_target: float) -> FloatArray:

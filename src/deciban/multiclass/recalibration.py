@@ -377,8 +377,6 @@ class CalibrationLimits:
         if not scale and trials.lack_rivals():
             return Best(trials.surprise(), 1.0, np.zeros(len(trials.prior)))
         at_zero = self._at_zero(trials, offset=offset) if scale and ridge == 0.0 else None
-        if at_zero is not None and not self._falls(trials, at_zero.offset):
-            return at_zero
         try:
             train = partial(train_counted, scale=scale, offset=offset, ridge=ridge, has_optimum=ridge > 0.0)
             fit = train(trials.counted, trials.survey, only_value=True)
@@ -386,6 +384,8 @@ class CalibrationLimits:
         except InputError:
             if at_zero is None:
                 raise
+            if not self._falls(trials, at_zero.offset):
+                return at_zero
             result = self._optimum(trials, scale=scale, offset=offset, ridge=_RIDGE)
         return result if at_zero is None or (result.scale > 0.0 and result.cost < at_zero.cost) else at_zero
 

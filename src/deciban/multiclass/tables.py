@@ -283,11 +283,10 @@ class Pairs:
             if len(i) == 1:
                 least: float | FloatArray = scores_of(self.sides(int(i[0]), int(j[0]))).min_cllr()
             else:
-                tar = np.concatenate([rows_of[own][other] for own, other in zip(i.tolist(), j.tolist(), strict=True)])
-                non = np.concatenate([rows_of[other][own] for own, other in zip(i.tolist(), j.tolist(), strict=True)])
-                least = class_counts.min_cllrs(
-                    class_counts.Problems(tar, leads.lengths[i]), class_counts.Problems(-non, leads.lengths[j])
-                )
+                sides = [zip(of.tolist(), rival.tolist(), strict=True) for of, rival in ((i, j), (j, i))]
+                tar, non = (np.concatenate([rows_of[own][other] for own, other in side]) for side in sides)
+                own, others = (leads.lengths[of] for of in (i, j))
+                least = class_counts.min_cllrs(class_counts.Problems(tar, own), class_counts.Problems(-non, others))
             minimum[i, j] = minimum[j, i] = least
         return actual, minimum
 
