@@ -2,6 +2,7 @@
 
 import dataclasses
 import pickle
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -66,15 +67,17 @@ def in_memory(loglik, label, classes, metrics, weight=None):
 
 def compare(found, whole, rtol, prefix=""):
     """All numbers of two evaluations."""
-    for field in dataclasses.fields(found):
-        one, other, name = getattr(found, field.name), getattr(whole, field.name), prefix + field.name
+    names = found if isinstance(found, Mapping) else [field.name for field in dataclasses.fields(found)]
+    for own in names:
+        one, other = ((part[own] if isinstance(part, Mapping) else getattr(part, own)) for part in (found, whole))
+        name = prefix + own
         if isinstance(one, tuple) and len(one) and dataclasses.is_dataclass(one[0]):
             one, other = (np.array([dataclasses.astuple(x) for x in some]) for some in (one, other))
-        if dataclasses.is_dataclass(one):
+        if dataclasses.is_dataclass(one) or name == "decided.sums":
             compare(one, other, 1e-9 if name == "calibration" else rtol, name + ".")
         elif isinstance(one, float | np.ndarray) and np.asarray(one).dtype.kind == "f" and name not in TO_THE_BIT:
             # Sums of squares are told apart from their total, of which what is left has the rounding.
-            rounding = rtol * np.max(other) if name == "decided.quadratic" else 1e-13
+            rounding = rtol * np.max(other) if name == "decided.sums.quadratic" else 1e-13
             np.testing.assert_allclose(one, other, rtol=rtol, atol=rounding, err_msg=name)
         else:
             np.testing.assert_equal(one, other, err_msg=name)
