@@ -192,6 +192,17 @@ def test_a_survey_of_no_trial_finds_nothing():
     assert survey_classes(source, Threads(2), system=0, metrics=ClassMetrics()) is None
 
 
+def test_decisions_at_other_priors_are_counted_for_pages_only():
+    rng, loglik, label, classes = trials(5)
+    source = source_of(loglik, label, rng, classes=classes)
+    found = [
+        survey_classes(source, Threads(2), system=0, metrics=ClassMetrics(), has_pages=has_pages).summary
+        for has_pages in (True, False)
+    ]
+    assert [one.decided is None for one in found] == [False, True]
+    np.testing.assert_array_equal(found[0].confusion, found[1].confusion)
+
+
 def test_passes_over_parts_add_up_and_travel():
     rng, loglik, label, classes = trials(5)
     source = source_of(loglik, label, rng, classes=classes)

@@ -137,7 +137,7 @@ def eval_command(
         inputs = asked.inputs(scores, key)
         require_one_stream([*single_files(paths_of(inputs)), key, *dev, dev_key])
         files = opened(inputs, key, asked.options.with_metrics(classifier=arguments["classifier"]))
-        about = asked.options_for(files).with_metrics(**arguments)
+        about = replace(asked.options_for(files).with_metrics(**arguments), has_pages=False)
         about = _with_optimism(about) if shown.corrected else about
         with working() as progress:
             result = evaluate_model(None, files, about, thresholds=(dev, dev_key), progress=progress).results

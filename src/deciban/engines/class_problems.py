@@ -446,12 +446,20 @@ class ClassSurvey(SourcePass):
     metrics : ClassMetrics
     who : UnitsAndStrata, optional
         Units of the trials, if intervals are requested.
+    has_pages : bool
+        Whether to count decisions at other priors, which only pages show.
     """
 
     words = "counting"
 
-    def __init__(self, given: SystemScores, metrics: ClassMetrics, who: UnitsAndStrata | None = None) -> None:
-        self.given, self.metrics, self.who = given, metrics, who
+    def __init__(
+        self,
+        given: SystemScores,
+        metrics: ClassMetrics,
+        who: UnitsAndStrata | None = None,
+        has_pages: bool = True,  # noqa: FBT001, FBT002
+    ) -> None:
+        self.given, self.metrics, self.who, self.has_pages = given, metrics, who, has_pages
         self.has_subsets = not metrics.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
 
     def of(self, partitions: Sequence[SourcePartition]) -> ClassSums | None:
@@ -467,7 +475,7 @@ class ClassSurvey(SourcePass):
         """Return the sums over the trials of a block."""
         trials = block.trials
         return ClassSums(
-            ClassSummary.of(trials, self.metrics, whole=False, only_sums=True),
+            ClassSummary.of(trials, self.metrics, whole=False, only_sums=True, has_pages=self.has_pages),
             shown_of(trials),
             subset_counts_of(trials, self.metrics.p_target[0]) if self.has_subsets else None,
             None if self.who is None else ProblemUnitSums.of(block, self.who),
@@ -476,7 +484,13 @@ class ClassSurvey(SourcePass):
 
 
 def survey_classes(
-    source: TrialSource, engine: Engine, *, system: int, metrics: ClassMetrics, who: UnitsAndStrata | None = None
+    source: TrialSource,
+    engine: Engine,
+    *,
+    system: int,
+    metrics: ClassMetrics,
+    who: UnitsAndStrata | None = None,
+    has_pages: bool = True,
 ) -> ClassSums | None:
     """Return the sums over all trials of one system of a multiclass source, computed in one pass.
 
@@ -490,6 +504,8 @@ def survey_classes(
         Requested metrics, without groups.
     who : UnitsAndStrata, optional
         Units of the trials, if intervals are requested.
+    has_pages : bool
+        Whether to count decisions at other priors, which only pages show.
 
     Returns
     -------
@@ -503,7 +519,7 @@ def survey_classes(
     InputError
         If something that was requested is impossible.
     """
-    work = ClassSurvey(SystemScores.of(source, system), metrics, who)
+    work = ClassSurvey(SystemScores.of(source, system), metrics, who, has_pages)
     sums: ClassSums | None = engine.run(work, source.partitions).result
     return sums
 

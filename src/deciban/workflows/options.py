@@ -661,6 +661,8 @@ class Options:
         Whether trials can lack scores of some systems, which are NaN.
     worst : int, optional
         Number of most misleading trials, for each of two classes; None by default.
+    has_pages : bool
+        Whether pages may show the results: then batches of many classes are also counted at other priors.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -673,6 +675,7 @@ class Options:
     groups: tuple[str, ...] | None = None
     incomplete: bool = False
     worst: int | None = None
+    has_pages: bool = True
 
     @classmethod
     def of(cls, function: str, entries: Mapping[str, Any]) -> Self:

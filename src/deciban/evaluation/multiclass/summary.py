@@ -319,10 +319,12 @@ class ClassSummary:
         units: TrialUnits | None = None,
         stratum: IntArray | None = None,
         only_sums: bool = False,
+        has_pages: bool = True,
     ) -> ClassSummary:
         """Summarize checked trials; ``whole`` is True if these are all trials.
 
         ``only_sums`` leaves out detectors, pairs and posteriors, which grow with the trials and are counted elsewhere.
+        Decisions at other priors are only counted then, and only if there may be pages.
 
         ``stratum`` defines groups of trials with separate means, ascending within each class; by default, the classes.
         """
@@ -359,7 +361,7 @@ class ClassSummary:
             checks=ScoreChecks.of(trials),
             is_weighted=trials.weights is not None,
             whole=all_at_once,
-            decided=problem_sums.DecidedAt.of(trials, prior) if only_sums else None,
+            decided=problem_sums.DecidedAt.of(trials, prior) if only_sums and has_pages else None,
         )
 
     @property

@@ -154,7 +154,7 @@ def evaluate_class_batches(
     ) -> tuple[ClassEvaluation, ScoreChecks]:
         """Return the evaluation of a source of classes, or of groups."""
         memory, how_sure = engine.bounded(options.scale.n_bytes), options.how_sure
-        sums = survey_classes(source, engine, system=system, metrics=metrics, who=who)
+        sums = survey_classes(source, engine, system=system, metrics=metrics, who=who, has_pages=options.has_pages)
         require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
         sums = not_none(sums, "sums")
         calibration = calibration_of_source(sums.summary, source, engine, system=system, memory=memory)
