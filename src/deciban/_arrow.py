@@ -204,9 +204,7 @@ def text_of(words: pa.Array) -> AnyArray:
     b'bob'
     """
     data, cuts = words.buffers()[2], borders(words)
-    if data is None:
-        return np.empty(0, np.uint8)
-    return np.frombuffer(data, np.uint8)[cuts[0] : cuts[-1]]
+    return np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)[cuts[0] : cuts[-1]]
 
 
 def _is_plain(kind: pa.DataType) -> bool:
@@ -357,9 +355,7 @@ def positions(names: pa.Array, among: pa.Array) -> IntArray:
         place = {name: at for at, name in enumerate(among.to_pylist())}
         return np.fromiter((place.get(name, -1) for name in names.to_pylist()), np.int64, len(names))
     indices = find_names(names, among)
-    if indices is not None:
-        return indices
-    return with_gaps(pc.index_in(names, value_set=among), -1).astype(np.int64)
+    return indices if indices is not None else with_gaps(pc.index_in(names, value_set=among), -1).astype(np.int64)
 
 
 Words = NDArray[np.uint64]

@@ -222,9 +222,7 @@ class PairedUnits:
         if one.seed != other.seed or self.n_shared < len(self.keys):
             return None
         shared, at, also = np.intersect1d(one.numbers, other.numbers, assume_unique=True, return_indices=True)
-        if len(shared) < 2:
-            return None
-        return without_rounding(one.values[metric][at], other.values[metric][also])
+        return None if len(shared) < 2 else without_rounding(one.values[metric][at], other.values[metric][also])
 
     def difference(
         self,
@@ -304,9 +302,7 @@ def t_test(value: float, standard_error: float, degrees: float) -> float:
     """
     if value == 0.0:
         return 1.0
-    if standard_error == 0.0:
-        return 0.0
-    return float(2.0 * special.stdtr(degrees, -abs(value) / standard_error))
+    return 0.0 if standard_error == 0.0 else float(2.0 * special.stdtr(degrees, -abs(value) / standard_error))
 
 
 def _of_replicates(drawn: FloatArray, plain: Estimate, level: float) -> Interval:

@@ -326,9 +326,7 @@ class MetricCell:
     @property
     def text(self) -> str:
         """The number as shown in tables."""
-        if self.value is None:
-            return MISSING
-        return sure(self.write(self.value), self.system, self.metric)
+        return MISSING if self.value is None else sure(self.write(self.value), self.system, self.metric)
 
 
 def before_and_after(results: Results, before: Results | None) -> tuple[Evaluation, ...]:

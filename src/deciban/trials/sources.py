@@ -128,9 +128,7 @@ class Batch:
     @property
     def counting(self) -> Batch:
         """The trials of positive weight; others do not define or join units."""
-        if self.weight is None or np.all(self.weight > 0):
-            return self
-        return self.take(self.weight > 0)
+        return self if self.weight is None or np.all(self.weight > 0) else self.take(self.weight > 0)
 
     def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
         """Return scores and weights of targets and of non-targets, for the first system or for the given scores."""

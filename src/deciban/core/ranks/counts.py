@@ -132,9 +132,7 @@ class SortedClass:
 
     def at_weight(self, lines: FloatArray) -> IntArray:
         """Return the positions of the entries at which these numbers (or weights) of trials are reached."""
-        if self.cumulated is None:
-            return lines.astype(np.int64)
-        return np.searchsorted(self.cumulated[1:], lines)
+        return lines.astype(np.int64) if self.cumulated is None else np.searchsorted(self.cumulated[1:], lines)
 
     @property
     def infinite(self) -> int | float:

@@ -107,9 +107,7 @@ def _one_after_the_other(objective: LinearObjective, minimum: Minimum) -> bool:
     # Combined scores that differ only by rounding, such as scores of weight 0, separate nothing.
     spread = max(tar[1], non[1]) - min(tar[0], non[0])
     differ = spread > 0.0 if len(weights) == 1 else spread > 1e-9 * np.linalg.norm(weights)
-    if objective.intercept:
-        return bool(differ and tar[0] >= non[1])
-    return bool(differ and tar[0] >= 0.0 >= non[1])
+    return bool(differ and tar[0] >= non[1]) if objective.intercept else bool(differ and tar[0] >= 0.0 >= non[1])
 
 
 def _combined(form: LinearObjective, weights: FloatArray, trials: TrainingTrials) -> Ends:

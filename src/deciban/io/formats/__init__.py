@@ -183,9 +183,7 @@ class Contents:
     @property
     def label_counts(self) -> str:
         """The numbers of targets and non-targets, with their words."""
-        if self.key is None:
-            return "no labels"
-        return labels_in_words(self.words, self.key.n_tar, self.key.n_non)
+        return "no labels" if self.key is None else labels_in_words(self.words, self.key.n_tar, self.key.n_non)
 
 
 def labels_in_words(words: Mapping[str, bool], n_tar: int, n_non: int) -> str:

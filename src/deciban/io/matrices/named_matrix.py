@@ -309,9 +309,7 @@ class FieldReader:
             return grid.scores(self.matrix("scores"), self._optional("score_mask"))
         if kind == "key":
             return grid.key(self.matrix("tar"), self.matrix("non"))
-        if kind == "index":
-            return grid.trial_mask(self.matrix("trial_mask"), is_key=is_key)
-        return self._quality(grid)
+        return grid.trial_mask(self.matrix("trial_mask"), is_key=is_key) if kind == "index" else self._quality(grid)
 
     def _quality(self, grid: MatrixTable) -> Contents:
         """Read quality measures (measures x models and measures x segments), of both sides or of one."""

@@ -224,9 +224,7 @@ class JoinRequest:
     def labels_of(self, at: int) -> Truth | None:
         """Return the labels besides scores, which must not contradict the key."""
         roles = self.scores[at]
-        if roles.table is self.truth.table or self.layout.classes:
-            return None
-        return labels_in(roles, self.how)
+        return None if roles.table is self.truth.table or self.layout.classes else labels_in(roles, self.how)
 
 
 def joined_by_name(request: JoinRequest) -> JoinedTables:

@@ -464,9 +464,7 @@ def _fields(data: bytes, first: int, layout: Layout, name: str) -> Iterator[tupl
 def _problem(role: str, field: str) -> str | None:
     if role == "score":
         return _problem_of_score(field)
-    if role in naming.IDENTITY and not field:
-        return f"the name of the {role} is empty"
-    return None
+    return f"the name of the {role} is empty" if role in naming.IDENTITY and not field else None
 
 
 def _problem_of_score(field: str) -> str | None:

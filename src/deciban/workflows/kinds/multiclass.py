@@ -491,9 +491,7 @@ def prior_text(reading: Reading, classes: Sequence[str], order: Sequence[str] = 
     >>> prior_text(Reading(posterior_prior=[0.75, 0.25]), ["eng", "fra"])
     'eng=0.75,fra=0.25'
     """
-    if reading.posterior_prior is None:
-        return None
-    return named_prior(reading.posterior_prior, classes, order)
+    return None if reading.posterior_prior is None else named_prior(reading.posterior_prior, classes, order)
 
 
 def named_prior(value: Prior, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:

@@ -432,9 +432,7 @@ class _Evaluator:
         self, at: int, rows: BoolArray, values: Mapping[str, str | None]
     ) -> tuple[Evaluation, dict[str, Measured]]:
         """Return the evaluation of some trials, and the metrics of the protocol in its order."""
-        if self.role == SINGLE_SCORE:
-            return self._single(at, rows)
-        return self._countermeasure(at, rows, values)
+        return self._single(at, rows) if self.role == SINGLE_SCORE else self._countermeasure(at, rows, values)
 
     def _countermeasure(
         self, at: int, rows: BoolArray, values: Mapping[str, str | None]
