@@ -227,9 +227,7 @@ class ScoredTrials:
 
 def _positive(scores: ScoreArray, weights: CountArray | None) -> expected.WeightedScores:
     """Drop trials of weight 0, so that 0 times an infinite cost does not occur."""
-    if weights is None or weights.all():
-        return scores, weights
-    return scores[weights > 0], weights[weights > 0]
+    return (scores, weights) if weights is None or weights.all() else (scores[weights > 0], weights[weights > 0])
 
 
 def at_each(log_odds: FloatArray, cost: Callable[[float], float]) -> float | FloatArray:

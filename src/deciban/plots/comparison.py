@@ -401,9 +401,7 @@ def plan(result: Plan, ax: Axes | None = None, **line_kw: object) -> Axes:
 
 
 def _segments(n: float | None) -> str:
-    if n is None:
-        return "segments as in the pilot"
-    return f"{n:.3g} segment{'' if n == 1 else 's'} each"
+    return "segments as in the pilot" if n is None else f"{n:.3g} segment{'' if n == 1 else 's'} each"
 
 
 def _top(result: Plan) -> float:

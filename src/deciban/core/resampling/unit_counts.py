@@ -684,9 +684,7 @@ def sums_of_singles(
         return np.asarray(counts.astype(np.int64, copy=False) if is_whole else counts).reshape(shape)
 
     own = table(weights)
-    if mass is None:
-        return own, own, own
-    return own, table(np.square(mass)), table(np.square(np.square(mass)))
+    return (own, own, own) if mass is None else (own, table(np.square(mass)), table(np.square(np.square(mass))))
 
 
 def in_strata(
