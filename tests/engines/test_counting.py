@@ -267,11 +267,11 @@ def test_a_full_disk_is_told_in_one_sentence(monkeypatch):
 def test_counts_by_value_are_those_of_sorting(monkeypatch):
     pytest.importorskip("numba")
     monkeypatch.setattr("deciban.engines.sorting.FEWEST_ROWS", 0)
-    monkeypatch.setattr("deciban.memory.Cost.HELD", 10**6)
     rng = np.random.default_rng(4)
     truth = rng.random(300_000) < 0.1
     scores = np.where(truth, rng.normal(2, 1, len(truth)), rng.normal(-2, 1, len(truth))).astype(np.float32)
-    monkeypatch.setattr("deciban.engines.sorting._by_files", None)  # which would sort
+    for name in ("_by_files", "_held"):  # which would sort; also where all scores fit in memory
+        monkeypatch.setattr(f"deciban.engines.sorting.{name}", None)
     found = evaluation_of(summarize_source(source_of(scores, truth, rng), Threads(2), 2 * 10**9, metrics=METRICS))
     whole = evaluate(scores[truth], scores[~truth], operating_points=METRICS)
     assert differing(found, whole) <= ROUNDED | {"bins", "curves", "min_cllr"}

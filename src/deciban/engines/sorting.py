@@ -449,10 +449,9 @@ def summarize_source(
     work.rows_per_batch = rows_that_fit(  # all threads together use a quarter of the memory, if partitions are small
         memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
     )
-    if bytes_held(source.n_rows, is_wide=source.has_weights or source.is_double) <= memory:
-        return _held(source, engine, work, request)
-
     result = summarize_by_value(source, engine, memory, system=system, metrics=request)
+    if result is None and bytes_held(source.n_rows, is_wide=source.has_weights or source.is_double) <= memory:
+        result = _held(source, engine, work, request)
     return result if result is not None else _by_files(source, engine, memory, work, request)
 
 
