@@ -51,6 +51,15 @@ def code_lines(path: Path) -> int:
     return len(lines - documented)
 
 
+@cache
+def import_lines(path: Path) -> int:
+    """Count the lines of import statements."""
+    found = (
+        one for one in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(one, ast.Import | ast.ImportFrom)
+    )
+    return sum((one.end_lineno or one.lineno) - one.lineno + 1 for one in found)
+
+
 def write_trials() -> None:
     draw = random.Random(1)  # noqa: S311  # the same scores every time
     for name in "ab":
@@ -122,7 +131,8 @@ def walks() -> dict[str, Walk]:
 
 
 def main() -> None:
-    print(f"lines of code: {sum(map(code_lines, HOUSE.rglob('*.py'))):,}")
+    n_lines, n_imports = (sum(map(count, HOUSE.rglob("*.py"))) for count in (code_lines, import_lines))
+    print(f"lines of code: {n_lines:,}, of which import statements: {n_imports:,} ({n_imports / n_lines:.2%})")
     print(f"lines that estimate bytes of memory: {lines_on_memory()}")
     loaded = "import sys; from deciban.evaluation import evaluate; print(*sys.modules)"
     names = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()

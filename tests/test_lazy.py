@@ -8,7 +8,7 @@ import dataclasses, inspect, pickle, sys
 from deciban import _lazy
 if sys.argv[1] == "late":
     _lazy.compile_methods_late()
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint
 if sys.argv[1] == "late" and hasattr(dataclasses, "_create_fn"):
     assert isinstance(OperatingPoint.__dict__["__init__"], _lazy.LateMethod)
     assert not isinstance(dataclasses.make_dataclass("Other", ["x"]).__dict__["__init__"], _lazy.LateMethod)

@@ -14,7 +14,7 @@ from deciban import trials as trials
 from deciban import workflows as workflows
 from deciban._version import __version__ as __version__
 from deciban.analysis import plan as plan
-from deciban.core.ranks.operating import OperatingPoint as OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint as OperatingPoint
 from deciban.errors import DecibanError as DecibanError
 from deciban.errors import DecibanWarning as DecibanWarning
 from deciban.errors import FormatError as FormatError

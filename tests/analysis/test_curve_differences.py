@@ -8,7 +8,7 @@ from scipy import stats
 
 from deciban.analysis.comparison import compare_results
 from deciban.analysis.differences import PriorRange, root_of_correlations, simultaneous_factor, where_in_words
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation import Results, evaluate
 from deciban.workflows.arrays import compare

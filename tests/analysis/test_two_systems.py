@@ -6,7 +6,7 @@ import pytest
 from deciban import InputError
 from deciban.analysis import score_pairs
 from deciban.calibration import AffineCalibrator
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint
 from deciban.fusion import LinearFusion
 
 

@@ -59,7 +59,7 @@ def house():
     return module
 
 
-code_lines = house().code_lines
+code_lines, import_lines = house().code_lines, house().import_lines
 
 
 def test_the_source_does_not_grow():
@@ -69,6 +69,12 @@ def test_the_source_does_not_grow():
     assert not grown, (
         f"{grown}, but at most {MOST}: delete as much elsewhere (`python benchmarks/house.py` counts lines)"
     )
+
+
+def test_imports_are_a_small_share_of_the_code():
+    """A module that is used under many names is imported itself; small modules of one topic are one module."""
+    share = sum(map(import_lines, SOURCES)) / sum(map(code_lines, SOURCES))
+    assert share <= 0.08, f"{share:.2%} of the lines of code import something (`python benchmarks/house.py`)"
 
 
 def test_commands_on_small_files_do_not_go_farther():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from deciban import metrics, multiclass
 from deciban.core import class_counts as counts
 from deciban.core.class_counts import Problems, mean_log_costs, min_cllrs
-from deciban.core.ranks import hull
+from deciban.core.ranks import roc
 from deciban.multiclass import tables
 from support.class_trials import random_trials
 from support.strategies import classes
@@ -39,14 +39,14 @@ def test_every_problem_is_solved_on_its_own(problems):
 def test_nothing_is_pooled_across_tables(tables, chunk):
     n_tar, n_non = (np.array([group[side] for table in tables for group in table]) for side in (0, 1))
     is_first = np.concatenate([np.arange(len(table)) == 0 for table in tables])
-    before, hull._GROUPS_PER_BATCH = hull._GROUPS_PER_BATCH, chunk
+    before, roc._GROUPS_PER_BATCH = roc._GROUPS_PER_BATCH, chunk
     try:
-        found = hull.pool(n_tar, n_non, is_first)
+        found = roc.pool(n_tar, n_non, is_first)
     finally:
-        hull._GROUPS_PER_BATCH = before
+        roc._GROUPS_PER_BATCH = before
     begins = np.flatnonzero(is_first)
     alone = [
-        begin + hull.pool(n_tar[begin:end], n_non[begin:end])
+        begin + roc.pool(n_tar[begin:end], n_non[begin:end])
         for begin, end in zip(begins, np.append(begins[1:], len(n_tar)), strict=True)
     ]
     np.testing.assert_array_equal(found, np.concatenate(alone))

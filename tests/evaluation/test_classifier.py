@@ -143,7 +143,7 @@ def test_files_with_too_many_scores_are_refused_before_they_are_read(run, tmp_pa
 def test_counts_of_merged_scores_are_refused():
     from dataclasses import replace
 
-    from deciban.core.ranks.hull import CoarseTable
+    from deciban.core.ranks.roc import CoarseTable
     from deciban.evaluation import summarize
     from deciban.evaluation.metrics import requested_of
 

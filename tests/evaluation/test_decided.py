@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import metrics, multiclass
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint
 from deciban.core.resampling.units import TrialUnits
 from deciban.decisions import Application, decision_risk
 from deciban.evaluation import evaluate

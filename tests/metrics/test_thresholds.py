@@ -13,7 +13,7 @@ from sklearn.metrics import roc_curve
 
 from deciban import InputError, metrics
 from deciban.core.ranks.counts import CountTable, SortedClass
-from deciban.core.ranks.operating import ErrorsAt, limited
+from deciban.core.ranks.roc import ErrorsAt, limited
 from support import naive
 from support.strategies import classes, coarse
 

@@ -8,7 +8,7 @@ from scipy import stats
 from deciban import InputError, plots
 from deciban.analysis import score_pairs
 from deciban.calibration import MulticlassCalibrator
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint
 from deciban.fusion import LinearFusion
 from deciban.models.multiclass import weight_intervals
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from deciban.core.ranks.hull import Rocch
+from deciban.core.ranks.roc import Rocch
 from deciban.evaluation import evaluate
 from deciban.report import live as live_exact
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from deciban.analysis.compared import PairedUnits
 from deciban.analysis.systems import labelled_source, system_names
-from deciban.core.ranks.operating import PointLike
+from deciban.core.ranks.roc import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.training.moments import are_same
 from deciban.errors import InputError, TrialError, names_apart, not_none, option

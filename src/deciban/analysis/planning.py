@@ -16,7 +16,7 @@ from scipy import special
 
 from deciban._validate import arrays as _validate
 from deciban.analysis.pilots import Design, Pilot, Plan, pilot_of_evaluations, pilot_of_trials
-from deciban.core.ranks.operating import PointLike
+from deciban.core.ranks.roc import PointLike
 from deciban.core.resampling.intervals import LEVEL, Estimate, checked_level
 from deciban.core.resampling.units import units_of_classes
 from deciban.errors import InputError, not_none, option

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.calibration.cross import SourceParts
-from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
+from deciban.core.ranks.roc import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.fusion import LinearFusion

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import tell_of_two
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.ranks.hull import Pav, block_llr, pool
+from deciban.core.ranks.roc import Pav, block_llr, pool
 from deciban.core.resampling.linearised import UnitChanges
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Sums

@@ -18,7 +18,7 @@ from scipy.special import betaincinv, expit, logit
 
 from deciban._validate import arrays as _validate
 from deciban.core.proper import ThresholdMass
-from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
+from deciban.core.ranks.roc import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.rules import ThresholdDensity, ThresholdWeights
 from deciban.types import FloatArray

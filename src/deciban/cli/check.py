@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban import tables
-from deciban.cli.options import OutputOptions, SectionedCommand, options, print_json, print_messages, require_own_stream
+from deciban.cli import options as cli
 from deciban.cli.parsing import files
 from deciban.cli.running import working
 from deciban.errors import WARNING, Message, one_line
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from deciban.types import Raw, ScoreUnit
 
 
-@click.command("check", cls=SectionedCommand)
+@click.command("check", cls=cli.SectionedCommand)
 @click.argument("results", metavar="RESULT.json", shell_complete=files)
-@options("check", "json")
+@cli.options("check", "json")
 def check_command(
     results: str,
     *,
@@ -69,7 +69,7 @@ def check_command(
         others = [one.results for one in asked if one.results is not None]
         read: dict[str, list[Any]] = {"results": [results, *others], "baseline": [baseline], "output": [junit]}
         read["criteria"] = [criteria]
-        print_json({"checks": [_as_object(*pair) for pair in items], "met": are_met}, files=read)
+        cli.print_json({"checks": [_as_object(*pair) for pair in items], "met": are_met}, files=read)
     else:
         _print(items, criteria is not None)
     if not are_met:
@@ -120,11 +120,11 @@ def _as_junit(checks: Sequence[Check], name: str) -> bytes:
     return written
 
 
-@click.command("leaderboard", cls=SectionedCommand)
+@click.command("leaderboard", cls=cli.SectionedCommand)
 @click.argument("results", metavar="FOLDER...", nargs=-1, required=True, shell_complete=files)
-@options("leaderboard", "tables", "quiet", "json")
+@cli.options("leaderboard", "tables", "quiet", "json")
 def leaderboard_command(
-    results: tuple[str, ...], *, metric: tuple[str, ...], output: str | None, quiet: bool, shown: OutputOptions
+    results: tuple[str, ...], *, metric: tuple[str, ...], output: str | None, quiet: bool, shown: cli.OutputOptions
 ) -> None:
     """Rank the saved results of many runs, with intervals and groups of runs that do not differ significantly.
 
@@ -141,7 +141,7 @@ def leaderboard_command(
     from deciban.evaluation.one_system import plain
     from deciban.io.writing import plainly_opened, refuse_overwriting, target_name
 
-    require_own_stream(output, as_json=shown.as_json)
+    cli.require_own_stream(output, as_json=shown.as_json)
     if output is not None and Path(output).suffix.lower() not in ("", ".html", ".htm"):
         raise click.UsageError(f"--output: {output}: the page is HTML. Name a file that ends in .html.")
     runs, left_out = runs_of(results)
@@ -149,7 +149,7 @@ def leaderboard_command(
     boards, lacking = leaderboards(runs, metric)
     left_out += lacking
     items = [*(Message(WARNING, "", one) for one in remarks(boards)), *(Message("note", "", one) for one in left_out)]
-    print_messages(items, quiet=quiet)
+    cli.print_messages(items, quiet=quiet)
     if output is not None:
         from deciban.report.page import leaderboard_page
 
@@ -157,7 +157,7 @@ def leaderboard_command(
             stream.write(leaderboard_page(boards, [one.text for one in items]).encode())
     if shown.as_json:
         read: dict[str, list[Any]] = {"results": list(dict.fromkeys(one.origin for _, one in runs)), "output": [output]}
-        print_json({"leaderboards": [plain(one.to_dict()) for one in boards]}, files=read, messages=items)
+        cli.print_json({"leaderboards": [plain(one.to_dict()) for one in boards]}, files=read, messages=items)
         return
     out = tables.console(shown.table_style, stderr=output == "-")
     for one in boards:
@@ -166,9 +166,9 @@ def leaderboard_command(
         click.echo(f"wrote {target_name(output)}", err=output == "-")
 
 
-@click.command("identify", cls=SectionedCommand)
+@click.command("identify", cls=cli.SectionedCommand)
 @click.argument("scores", metavar="SCORES...", nargs=-1, required=True, shell_complete=files)
-@options("identify", "reading", "tables", "quiet", "json")
+@cli.options("identify", "reading", "tables", "quiet", "json")
 def identify_command(
     scores: tuple[str, ...],
     *,
@@ -176,7 +176,7 @@ def identify_command(
     rank: tuple[int, ...] | None,
     fpir: tuple[float, ...] | None,
     quiet: bool,
-    shown: OutputOptions,
+    shown: cli.OutputOptions,
     **arguments: object,
 ) -> None:
     """Evaluate biometric identification (1:N): rank-k identification rates, and DIR at limits of the FPIR.
@@ -197,9 +197,9 @@ def identify_command(
     opened = ScoreFiles.of(list(scores), key, about.reading)
     with working() as say:
         result, messages = identifications_of(opened, about, ranks=rank or (), fpirs=fpir or (), progress=say)
-    print_messages(messages, quiet=quiet)
+    cli.print_messages(messages, quiet=quiet)
     if shown.as_json:
-        print_json({"systems": result}, files={"scores": scores, "key": [key]}, messages=messages)
+        cli.print_json({"systems": result}, files={"scores": scores, "key": [key]}, messages=messages)
         return
     out = tables.console(shown.table_style)
     for one in tables.identification_tables(result):
@@ -210,10 +210,10 @@ _DOUBTFUL = 10.0 * math.log(10.0)
 """Size of llrs that are more often an LR than its logarithm."""
 
 
-@click.command("statement", cls=SectionedCommand)
-@options("statement", "tables", "json")
+@click.command("statement", cls=cli.SectionedCommand)
+@cli.options("statement", "tables", "json")
 def statement_command(
-    *, llr: float | None, lr: float | None, log10: bool, output: Path | None, shown: OutputOptions, **arguments: Raw
+    *, llr: float | None, lr: float | None, log10: bool, output: Path | None, shown: cli.OutputOptions, **arguments: Raw
 ) -> None:
     """State a likelihood ratio in numbers and in words.
 
@@ -227,14 +227,14 @@ def statement_command(
     """
     from deciban.workflows.statements import statement
 
-    require_own_stream(output, as_json=shown.as_json)
+    cli.require_own_stream(output, as_json=shown.as_json)
     value, scale = llr if lr is None else lr, arguments["scale"]
     if value is None or None not in (llr, lr) or (lr is not None and log10):
         raise click.UsageError("name the likelihood ratio (--lr), or its logarithm (--llr, or --llr with --log10).")
     unit: ScoreUnit = "log10" if log10 else "nats" if lr is None else "lr"
     result = statement(value, unit=unit, **arguments)
     if unit == "nats" and abs(value) > _DOUBTFUL:
-        print_messages([f"--llr {value:g} was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?"])
+        cli.print_messages([f"--llr {value:g} was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?"])
     files = {"model": [arguments["model"]], "scale": [scale if scale is not None and scale.endswith(".toml") else None]}
     files["case"] = [arguments["case"]]
     if output is not None:
@@ -248,7 +248,7 @@ def statement_command(
             stream.write(text.encode())
         click.echo(f"wrote {target_name(output)}", err=True)
     if shown.as_json:
-        print_json(result.to_dict(), files=files)
+        cli.print_json(result.to_dict(), files=files)
         return
     if str(output) == "-":  # the page is the output
         return

@@ -12,18 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban import tables
-from deciban.cli.options import (
-    JoiningOptions,
-    OutputOptions,
-    SectionedCommand,
-    joining_options,
-    options,
-    print_json,
-    print_messages,
-    require_own_stream,
-    typed,
-    typed_for,
-)
+from deciban.cli import options as cli
 from deciban.cli.parsing import files
 from deciban.cli.running import working
 from deciban.errors import DecibanError, lines
@@ -36,7 +25,7 @@ if TYPE_CHECKING:
     from deciban.workflows.options import Options
 
 
-def refuse_metrics_of_scores(asked: JoiningOptions, shown: OutputOptions, entries: Mapping[str, Any]) -> None:
+def refuse_metrics_of_scores(asked: cli.JoiningOptions, shown: cli.OutputOptions, entries: Mapping[str, Any]) -> None:
     """Refuse options for scores, which would have no effect on decisions.
 
     Raises
@@ -57,8 +46,8 @@ def refuse_metrics_of_scores(asked: JoiningOptions, shown: OutputOptions, entrie
 def show_decisions(
     files: Sequence[str],
     key: str | None,
-    asked: JoiningOptions,
-    shown: OutputOptions,
+    asked: cli.JoiningOptions,
+    shown: cli.OutputOptions,
     out: TableConsole,
     *,
     quiet: bool,
@@ -81,19 +70,19 @@ def show_decisions(
 
     with working() as say:
         results = evaluate_decision_files(list(files), key, progress=say, **arguments, options=asked.options)
-    print_messages(results.messages, quiet=quiet)
+    cli.print_messages(results.messages, quiet=quiet)
     if shown.as_json:
         named = {"scores": files, "key": [key], "costs": [arguments["costs"]]}
-        print_json(results.to_dict(), files=named, messages=results.messages)
+        cli.print_json(results.to_dict(), files=named, messages=results.messages)
         return
 
     tables.print_decisions(results.systems, out)
 
 
-@click.command("eval", cls=SectionedCommand)
+@click.command("eval", cls=cli.SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
-@options(
+@cli.joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
+@cli.options(
     *("eval-metrics", "classifier", "posteriors", "rule", "capacity", "axis", "decided", "all-classes", "eval-tables"),
     *("corrected", "shown", "spoofing", "biometrics", "json"),
 )
@@ -101,9 +90,9 @@ def eval_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: JoiningOptions,
+    asked: cli.JoiningOptions,
     quiet: bool,
-    shown: OutputOptions,
+    shown: cli.OutputOptions,
     output: str | None,
     **arguments: Raw,
 ) -> None:
@@ -141,13 +130,13 @@ def eval_command(
         about = _with_optimism(about) if shown.corrected else about
         with working() as progress:
             result = evaluate_model(None, files, about, thresholds=(dev, dev_key), progress=progress).results
-        print_messages(result.messages, quiet=quiet)
+        cli.print_messages(result.messages, quiet=quiet)
         if failures is not None and not all(getattr(one.requested, "rates_at", ()) for one in result.systems):
             raise click.UsageError("--failures: add the limits of a rate (--fnmr-at, --fmr-at, or --preset iso19795).")
         if shown.as_json:
             places = {"threshold-scores": dev, "threshold-key": [dev_key], "units": about.how_sure.files}
             content = result.to_dict() if failures is None else _with_failures(result.to_dict(), failures)
-            print_json(content, files={"scores": files.score_paths, "key": [key], **places})
+            cli.print_json(content, files={"scores": files.score_paths, "key": [key], **places})
         else:
             with_information = shown.information or bool(arguments.get("capacity"))
             _print_tables(result, out, shown, requested, failures, with_information=with_information)
@@ -164,7 +153,7 @@ _REQUESTS = (
 """Options of ``eval`` that are no metrics: tables, decisions, a verifier, and other inputs."""
 
 
-def _console(output: str | None, shown: OutputOptions, inputs: Sequence[str | None]) -> TableConsole:
+def _console(output: str | None, shown: cli.OutputOptions, inputs: Sequence[str | None]) -> TableConsole:
     """Return the console for the tables: of a workbook, if a file for it is named."""
     from deciban.io.writing import refuse_overwriting
 
@@ -190,7 +179,7 @@ def _save(out: Any, output: str, results: Any) -> None:
 def _print_tables(
     results: Results[Any],
     out: TableConsole,
-    shown: OutputOptions,
+    shown: cli.OutputOptions,
     requested: Mapping[str, bool],
     failures: Mapping[str, tuple[int, int]] | None,
     *,
@@ -258,19 +247,21 @@ _OF_PAGES = ("--dcf", "--json", "--table", "--all-classes", "--worst", "--quiet"
 """Options that are left out of the command on a page, which names one operating point and lists no trials."""
 
 
-@click.command("report", cls=SectionedCommand)
+@click.command("report", cls=cli.SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "conditions-of-report", "worst", "scale"))
-@options("report", "classifier", "reliability", "rule", "capacity", "axis", "all-classes", "spoofing", "tables", "json")
+@cli.joining_options(more=("units", "uncertainty", "conditions-of-report", "worst", "scale"))
+@cli.options(
+    "report", "classifier", "reliability", "rule", "capacity", "axis", "all-classes", "spoofing", "tables", "json"
+)
 def report_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: JoiningOptions,
+    asked: cli.JoiningOptions,
     train: tuple[str, ...],
     output: Path,
     cross_validate: dict[str, Any] | None,
-    shown: OutputOptions,
+    shown: cli.OutputOptions,
     **arguments: Raw,
 ) -> None:
     """Evaluate score files and write one HTML page with tables and plots, readable offline.
@@ -297,23 +288,23 @@ def report_command(
     names = ("asv", "asv_key", "asv_errors")
     arguments["verifier"] = {name: value for name in names if (value := arguments.pop(name)) is not None}
     inputs = asked.inputs(scores, key)
-    arguments |= {"train": list(train), "typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
+    arguments |= {"train": list(train), "typed": cli.typed(), "again": cli.typed_for(eval_command, without=_OF_PAGES)}
     request = ReportRequest(scores=inputs, key=key, output=output, **arguments)
-    require_own_stream(output, as_json=shown.as_json)
+    cli.require_own_stream(output, as_json=shown.as_json)
 
     def write() -> None:
         files = opened(inputs, key, asked.options.with_metrics(classifier=metrics["classifier"]))
         about = asked.options_for(files).with_metrics(**metrics)
         with working() as say:
             done = write_report(request, about, say, files=files)
-        print_messages(done.results.messages, quiet=quiet)
+        cli.print_messages(done.results.messages, quiet=quiet)
         if done.train is not None:
-            print_messages(("training", *done.train.messages), quiet=quiet)
+            cli.print_messages(("training", *done.train.messages), quiet=quiet)
         result = named_calibrated(done.results, done.results.before)
         if quiet:
-            print_messages(result.note_lines)
+            cli.print_messages(result.note_lines)
         if shown.as_json:
-            print_json(done.to_dict(), files={**request.roles, "units": about.how_sure.files, "output": [output]})
+            cli.print_json(done.to_dict(), files={**request.roles, "units": about.how_sure.files, "output": [output]})
         elif not quiet:
             on = tables.console(shown.table_style, stderr=str(output) == "-")
             tables.print_results(result, on, all_classes=shown.all_classes)
@@ -359,8 +350,8 @@ _PERIOD = 0.5
 def show_spoofing(
     files: Sequence[str],
     key: str | None,
-    asked: JoiningOptions,
-    shown: OutputOptions,
+    asked: cli.JoiningOptions,
+    shown: cli.OutputOptions,
     out: TableConsole,
     *,
     quiet: bool,
@@ -402,10 +393,10 @@ def show_spoofing(
     options = asked.options
     with working() as progress:
         results = evaluate_spoofing_files(list(files), key, **verifier, options=options, progress=progress)
-    print_messages(results.messages, quiet=quiet)
+    cli.print_messages(results.messages, quiet=quiet)
     if shown.as_json:
         roles = {"scores": files, "key": [key], "asv": [verifier["asv"]], "asv-key": [verifier["asv_key"]]}
-        print_json(results.to_dict(), files={**roles, "units": options.how_sure.files})
+        cli.print_json(results.to_dict(), files={**roles, "units": options.how_sure.files})
         return None
     from deciban.tables.error_rates import print_spoofing
 

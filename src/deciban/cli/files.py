@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban import tables
-from deciban.cli.options import (
-    JoiningOptions,
-    OutputOptions,
-    SectionedCommand,
-    joining_options,
-    options,
-    print_json,
-    print_messages,
-    require_own_stream,
-)
+from deciban.cli import options as cli
 from deciban.cli.parsing import PARSERS, files
 from deciban.cli.running import working
 from deciban.errors import lines, one_line
@@ -35,10 +26,10 @@ if TYPE_CHECKING:
     from deciban.workflows.inspection import Inspection
 
 
-@click.command("convert", cls=SectionedCommand)
+@click.command("convert", cls=cli.SectionedCommand)
 @click.argument("source", metavar="IN", shell_complete=files)
 @click.argument("target", metavar="OUT", shell_complete=files)
-@options("convert", "reading", "probabilities", "detection", "llrs", "memory", "quiet", "json")
+@cli.options("convert", "reading", "probabilities", "detection", "llrs", "memory", "quiet", "json")
 def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **arguments: Raw) -> None:
     """Convert IN, in any known format, to OUT. Keeps everything that the format of OUT can contain.
 
@@ -50,17 +41,17 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **a
     from deciban._files import display_name
     from deciban.io.writing import convert
 
-    require_own_stream(target, as_json=as_json)
+    cli.require_own_stream(target, as_json=as_json)
     with working(f"converting {display_name(source)}"):
         messages = convert(source, target, **arguments)
-    print_messages(messages, quiet=quiet)
+    cli.print_messages(messages, quiet=quiet)
     if as_json:
-        print_json({}, files={"input": [source], "key": [arguments["key"]], "output": [target]}, messages=messages)
+        cli.print_json({}, files={"input": [source], "key": [arguments["key"]], "output": [target]}, messages=messages)
 
 
-@click.command("normalize", cls=SectionedCommand)
+@click.command("normalize", cls=cli.SectionedCommand)
 @click.argument("scores", metavar="SCORES", shell_complete=files)
-@options("normalize", "quiet", "json")
+@cli.options("normalize", "quiet", "json")
 def normalize_command(scores: str, *, output: str, quiet: bool, as_json: bool, **arguments: Raw) -> None:
     """Normalize scores by cohorts: z-norm, t-norm or s-norm, adaptive with --top.
 
@@ -73,26 +64,26 @@ def normalize_command(scores: str, *, output: str, quiet: bool, as_json: bool, *
     """
     from deciban.workflows import normalize_files
 
-    require_own_stream(output, as_json=as_json)
+    cli.require_own_stream(output, as_json=as_json)
     with working("normalizing scores"):
         messages = normalize_files(scores, output, **arguments)
-    print_messages(messages, quiet=quiet)
+    cli.print_messages(messages, quiet=quiet)
     if as_json:
         read = {
             "scores": [scores],
             "cohort": [arguments["enroll_cohort"], arguments["test_cohort"]],
             "output": [output],
         }
-        print_json({"kind": "two-class"}, files=read, messages=messages)
+        cli.print_json({"kind": "two-class"}, files=read, messages=messages)
 
 
 _ANY_UNIT = ("log10", "negate")
 """Options for the unit and sign of scores, which do not affect a validation."""
 
 
-@click.command("validate", cls=SectionedCommand)
+@click.command("validate", cls=cli.SectionedCommand)
 @click.argument("submission", metavar="SUBMISSION", shell_complete=files)
-@options("validate", "reading", "memory", "quiet", "json")
+@cli.options("validate", "reading", "memory", "quiet", "json")
 @click.pass_context
 def validate_command(
     ctx: click.Context, /, submission: str, *, trials: str, quiet: bool, as_json: bool, **arguments: Raw
@@ -111,10 +102,10 @@ def validate_command(
         report = validate(
             submission, trials, **{name: value for name, value in arguments.items() if name not in _ANY_UNIT}
         )
-    print_messages(report.messages, quiet=quiet)
+    cli.print_messages(report.messages, quiet=quiet)
     if as_json:
         result = {"valid": report.is_valid, "faults": report.faults}
-        print_json(result, files={"submission": [submission], "trials": [trials]}, messages=report.messages)
+        cli.print_json(result, files={"submission": [submission], "trials": [trials]}, messages=report.messages)
         ctx.exit(0 if report.is_valid else 2)
     for fault in report.faults:
         click.echo(lines(str(fault)))
@@ -123,9 +114,9 @@ def validate_command(
     ctx.exit(0 if report.is_valid else 2)
 
 
-@click.command("formats", cls=SectionedCommand)
-@options("tables", "json")
-def formats_command(*, shown: OutputOptions) -> None:
+@click.command("formats", cls=cli.SectionedCommand)
+@cli.options("tables", "json")
+def formats_command(*, shown: cli.OutputOptions) -> None:
     """List the known file formats: their contents, and the parts that deciban reads and writes."""
     from deciban.io.formats import formats
 
@@ -135,7 +126,7 @@ def formats_command(*, shown: OutputOptions) -> None:
             {"name": name, "reads": one.reads, "writes": one.writes, "holds": one.summary, "verified": one.verified}
             for name, one in known
         ]
-        print_json({"formats": items}, files={})
+        cli.print_json({"formats": items}, files={})
         return
 
     rows = []
@@ -145,10 +136,10 @@ def formats_command(*, shown: OutputOptions) -> None:
     tables.console(shown.table_style).print(tables.table(["format", "reads", "writes", "holds"], rows, prose=(1, 2, 3)))
 
 
-@click.command("inspect", cls=SectionedCommand)
+@click.command("inspect", cls=cli.SectionedCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=files)
-@options("reading", "tables", "json")
-def inspect_command(files: tuple[str, ...], *, shown: OutputOptions, **reading: Raw) -> None:
+@cli.options("reading", "tables", "json")
+def inspect_command(files: tuple[str, ...], *, shown: cli.OutputOptions, **reading: Raw) -> None:
     """Show what score files and keys contain, how deciban reads them, and what looks wrong."""
     from deciban.io.source import require_one_stream
     from deciban.workflows.inspection import inspect_file
@@ -156,7 +147,7 @@ def inspect_command(files: tuple[str, ...], *, shown: OutputOptions, **reading: 
     require_one_stream(files)
     if shown.as_json:
         items = [inspect_file(path, **reading).to_dict() for path in files]
-        print_json({"inspections": items}, files={"input": files})
+        cli.print_json({"inspections": items}, files={"input": files})
         return
 
     out = tables.console(shown.table_style)
@@ -176,16 +167,16 @@ _ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", 
 """Options that other commands have: trials in two files, metrics, and distributed work."""
 
 
-@click.command("summarize", cls=SectionedCommand)
+@click.command("summarize", cls=cli.SectionedCommand)
 @click.argument("shards", nargs=-1, required=True, metavar="SHARD...", shell_complete=files)
-@options("summarize")
-@joining_options(metrics="", more=("units", "scale"), without=_ELSEWHERE)
-@options("json")
+@cli.options("summarize")
+@cli.joining_options(metrics="", more=("units", "scale"), without=_ELSEWHERE)
+@cli.options("json")
 def summarize_command(
     shards: tuple[str, ...],
     *,
     key: str | None,
-    asked: JoiningOptions,
+    asked: cli.JoiningOptions,
     quiet: bool,
     output: Path,
     as_json: bool,
@@ -207,14 +198,14 @@ def summarize_command(
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
     with working() as say:
         messages = summarize_files(list(shards), output, key, progress=say, **arguments, options=asked.options)
-    print_messages(messages, quiet=quiet)
+    cli.print_messages(messages, quiet=quiet)
     if as_json:
         _print_json(output, messages, scores=shards, key=[key])
 
 
-@click.command("merge", cls=SectionedCommand)
+@click.command("merge", cls=cli.SectionedCommand)
 @click.argument("summaries", nargs=-1, required=True, metavar="SUMMARY...", shell_complete=files)
-@options("merge", "quiet", "json")
+@cli.options("merge", "quiet", "json")
 def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_json: bool) -> None:
     """Merge summaries of different partitions into one file. The result does not depend on their order.
 
@@ -227,7 +218,7 @@ def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_j
     refuse_overwriting([output], summaries)
     with working("merging"):
         messages = merge_summaries(list(summaries), output)
-    print_messages(messages, quiet=quiet)
+    cli.print_messages(messages, quiet=quiet)
     if as_json:
         _print_json(output, messages, summary=summaries)
 
@@ -237,12 +228,12 @@ def _print_json(output: Path, messages: Iterable[object], **read: Iterable[Any])
     from deciban.io.summary_files import read_head
 
     kind = "classes" if read_head(output).classes else "two-class"
-    print_json({"kind": kind}, files={**read, "output": [output]}, messages=messages)
+    cli.print_json({"kind": kind}, files={**read, "output": [output]}, messages=messages)
 
 
-@click.command("decide", cls=SectionedCommand)
+@click.command("decide", cls=cli.SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@options("decide", "kind-of-scores", "classes", "reading", "probabilities", "memory", "quiet", "json")
+@cli.options("decide", "kind-of-scores", "classes", "reading", "probabilities", "memory", "quiet", "json")
 def decide_command(
     scores: tuple[str, ...],
     *,
@@ -287,19 +278,19 @@ def decide_command(
         raise click.UsageError(
             "Missing option '-o' / '--output': decisions are written to a file (- is standard output)."
         )
-    require_own_stream(output or "", as_json=as_json)
+    cli.require_own_stream(output or "", as_json=as_json)
     table, chosen = read_costs(costs), _prior(prior)
     application = table.application(chosen)
     lines = explained(application, table.actions, table.classes) if explain else []
     if not scores:
         if as_json:
-            print_json(_decisions_for_json(table, application, lines, None), files={"costs": [costs]}, messages=())
+            cli.print_json(_decisions_for_json(table, application, lines, None), files={"costs": [costs]}, messages=())
         else:
             tables.say_all(tables.console(), lines)
         return
     with working() as say:
         result = decide_files(list(scores), output, costs=costs, prior=chosen, progress=say, **arguments)
-    print_messages(result.messages, quiet=quiet)
+    cli.print_messages(result.messages, quiet=quiet)
     if as_json:
         named = {
             "scores": scores,
@@ -309,7 +300,7 @@ def decide_command(
             "key": [arguments["key"]],
             "output": [output],
         }
-        print_json(_decisions_for_json(table, application, lines, result), files=named, messages=result.messages)
+        cli.print_json(_decisions_for_json(table, application, lines, result), files=named, messages=result.messages)
     elif not quiet:
         tables.say_all(tables.console(stderr=output == "-"), [*lines, *result.lines])
 
@@ -344,9 +335,9 @@ def _decisions_for_json(
     }
 
 
-@click.command("export", cls=SectionedCommand)
+@click.command("export", cls=cli.SectionedCommand)
 @click.argument("model", metavar="MODEL", shell_complete=files)
-@options("export", "json")
+@cli.options("export", "json")
 def export_command(model: str, *, target: str, output: str, as_json: bool) -> None:
     """Write a trained model for use outside of deciban.
 
@@ -362,7 +353,7 @@ def export_command(model: str, *, target: str, output: str, as_json: bool) -> No
     from deciban.models import load_model
     from deciban.models.exporting import exported
 
-    require_own_stream(output, as_json=as_json)
+    cli.require_own_stream(output, as_json=as_json)
     require_one_stream([model])
     refuse_overwriting([output], [model])
     result = exported(load_model(model))
@@ -377,15 +368,15 @@ def export_command(model: str, *, target: str, output: str, as_json: bool) -> No
             "inputs": list(result.inputs),
             "classes": list(result.classes),
         }
-        print_json(about, files={"model": [model], "output": [output]})
+        cli.print_json(about, files={"model": [model], "output": [output]})
     else:
         click.echo(f"wrote {target_name(output)}", err=output == "-")
 
 
-@click.command("demo", cls=SectionedCommand)
+@click.command("demo", cls=cli.SectionedCommand)
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@options("demo", "quiet", "tables", "json")
-def demo_command(folder: Path, *, field: str | None, force: bool, quiet: bool, shown: OutputOptions) -> None:
+@cli.options("demo", "quiet", "tables", "json")
+def demo_command(folder: Path, *, field: str | None, force: bool, quiet: bool, shown: cli.OutputOptions) -> None:
     """Write synthetic scores of two systems and a key into DIR, and evaluate them in DIR/report.html.
 
     scores.csv is a table of labels and scores, of the second system.
@@ -405,9 +396,9 @@ def demo_command(folder: Path, *, field: str | None, force: bool, quiet: bool, s
     _refuse_replacing(folder, (*DEMO_FILES, page.name), force=force)
     systems, key = write_demo(folder)
     results = report_files(list(systems), key, page, kind="two-class", title="deciban demo: two synthetic systems")
-    print_messages(results.messages, quiet=quiet)
+    cli.print_messages(results.messages, quiet=quiet)
     if shown.as_json:
-        print_json(results.to_dict(), files={"scores": systems, "key": [key], "output": [page]})
+        cli.print_json(results.to_dict(), files={"scores": systems, "key": [key], "output": [page]})
         return
     tables.print_results(results, tables.console(shown.table_style))
     files = " ".join(map(display_name, systems))
@@ -431,7 +422,7 @@ _COMMANDS = {
 """Arguments of ``deciban eval`` for the files of each field, and its tutorial."""
 
 
-def _show_field(folder: Path, field: str, shown: OutputOptions, *, force: bool, quiet: bool) -> None:
+def _show_field(folder: Path, field: str, shown: cli.OutputOptions, *, force: bool, quiet: bool) -> None:
     """Write the files of a field, and evaluate them."""
     from deciban.io.demos import FIELD_FILES, write_field_demo
 
@@ -447,9 +438,9 @@ def _show_field(folder: Path, field: str, shown: OutputOptions, *, force: bool, 
         from deciban.workflows.evaluate import evaluate_files
 
         results = evaluate_files(paths[0], preset="iso19795" if field == "biometrics" else None)
-    print_messages(results.messages, quiet=quiet)
+    cli.print_messages(results.messages, quiet=quiet)
     if shown.as_json:
-        print_json(results.to_dict(), files={"output": paths})
+        cli.print_json(results.to_dict(), files={"output": paths})
         return
     if field == "spoofing":
         print_spoofing(results, out)

@@ -9,15 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from deciban import plots, tables
-from deciban.cli.options import (
-    JoiningOptions,
-    OutputOptions,
-    SectionedCommand,
-    joining_options,
-    options,
-    print_json,
-    print_messages,
-)
+from deciban.cli import options as cli
 from deciban.cli.parsing import PictureOptions, files
 from deciban.cli.running import working
 
@@ -29,17 +21,17 @@ if TYPE_CHECKING:
     from deciban.types import Raw
 
 
-@click.command("compare", cls=SectionedCommand)
+@click.command("compare", cls=cli.SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(missing="missing-of-comparisons", more=("units", "uncertainty"))
-@options("comparison", "rule", "spoofing", "tables", "json")
+@cli.joining_options(missing="missing-of-comparisons", more=("units", "uncertainty"))
+@cli.options("comparison", "rule", "spoofing", "tables", "json")
 def compare_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: JoiningOptions,
+    asked: cli.JoiningOptions,
     quiet: bool,
-    shown: OutputOptions,
+    shown: cli.OutputOptions,
     **arguments: Raw,
 ) -> None:
     """Compare systems on the trials that all of them scored, with confidence intervals.
@@ -79,27 +71,27 @@ def compare_command(
     with working() as say:
         result = compare_files(opened, options=about, progress=say, **arguments)
         worse = [words for metric, margin in gates for words in result.worse(metric, margin)]
-    print_messages(result.results.messages, quiet=quiet)
+    cli.print_messages(result.results.messages, quiet=quiet)
     if shown.as_json:
-        print_json({**result.to_dict(), "worse": worse}, files={**read, "units": about.how_sure.files})
+        cli.print_json({**result.to_dict(), "worse": worse}, files={**read, "units": about.how_sure.files})
     else:
         tables.print_comparison(result, tables.console(shown.table_style))
     if worse:
-        print_messages(f"worse: {words}" for words in worse)
+        cli.print_messages(f"worse: {words}" for words in worse)
         click.get_current_context().exit(1)
 
 
-@click.command("plan", cls=SectionedCommand)
+@click.command("plan", cls=cli.SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units",))
-@options("plan", "tables", "json")
+@cli.joining_options(more=("units",))
+@cli.options("plan", "tables", "json")
 def plan_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: JoiningOptions,
+    asked: cli.JoiningOptions,
     quiet: bool,
-    shown: OutputOptions,
+    shown: cli.OutputOptions,
     metric: str | None,
     picture: PictureOptions,
     **goal: Raw,
@@ -128,13 +120,13 @@ def plan_command(
     entries = {name: value for name, value in goal.items() if value is not None}
     with working() as progress:
         result = plan_files(opened, options=about, metric=metric, progress=progress, **entries)
-    print_messages(result.messages, quiet=quiet)
+    cli.print_messages(result.messages, quiet=quiet)
 
     picture.save(lambda: plots.plan(result))  # before anything is printed: it can fail
     if shown.as_json:
         read: dict[str, list[Any]] = {"scores": [one.path for one in opened.scores], "key": [key]}
         written = {**read, "units": about.how_sure.files, "output": [picture.path]}
-        print_json({"kind": about.kind, **result.to_dict()}, files=written, messages=result.messages)
+        cli.print_json({"kind": about.kind, **result.to_dict()}, files=written, messages=result.messages)
     else:
         out = tables.console(shown.table_style)
         tables.say_all(out, result.lines)
@@ -145,8 +137,8 @@ def plan_command(
         click.echo(picture.written, err=True)
 
 
-@click.command("objective", cls=SectionedCommand)
-@options("design", "tables", "json", "drawing")
+@click.command("objective", cls=cli.SectionedCommand)
+@cli.options("design", "tables", "json", "drawing")
 def objective_command(
     *,
     priors: tuple[float, float] | None,
@@ -154,7 +146,7 @@ def objective_command(
     share: float | None,
     own: object,
     picture: PictureOptions,
-    shown: OutputOptions,
+    shown: cli.OutputOptions,
     **rule: tuple[float, ...],
 ) -> None:
     """Show which decision thresholds a calibration objective emphasizes, or suggest an objective.
@@ -170,7 +162,7 @@ def objective_command(
     deciban objective --rule thresholds.csv --dcf 0.01
     """
     from deciban.calibration import Rule
-    from deciban.core.ranks.operating import OperatingPoint
+    from deciban.core.ranks.roc import OperatingPoint
 
     picture.require()
     points: list[Any] = list(dcf or ())
@@ -190,7 +182,7 @@ def objective_command(
     picture.save(lambda: plots.omega(weightings))  # before anything is printed: it can fail
     if shown.as_json:
         items = [{**one.to_dict(), "remark": rule.remark} for one, rule in zip(weightings, rules, strict=True)]
-        print_json({"kind": "two-class", "rules": items}, files={"output": [picture.path]})
+        cli.print_json({"kind": "two-class", "rules": items}, files={"output": [picture.path]})
     else:
         _show(rules, weightings, shown.table_style)
     if picture.path is not None:
@@ -199,7 +191,7 @@ def objective_command(
 
 def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float, own: Raw) -> Rule:
     from deciban.calibration import suggest_for_rule, suggest_rule
-    from deciban.core.ranks.operating import OperatingPoint, as_operating_point
+    from deciban.core.ranks.roc import OperatingPoint, as_operating_point
 
     if own is not None:
         if priors is not None:
@@ -250,10 +242,10 @@ def _offer_presets(context: click.Context, param: click.Parameter, incomplete: s
     return [] if complete is None else complete(context, param, incomplete)
 
 
-@click.command("presets", cls=SectionedCommand)
+@click.command("presets", cls=cli.SectionedCommand)
 @click.argument("name", required=False, metavar="[NAME]", shell_complete=_offer_presets)
-@options("preset-file", "tables", "json")
-def presets_command(name: str | None, *, as_toml: bool, shown: OutputOptions) -> None:
+@cli.options("preset-file", "tables", "json")
+def presets_command(name: str | None, *, as_toml: bool, shown: cli.OutputOptions) -> None:
     """List the evaluation protocols for --preset, or explain one: its metrics and their source.
 
     You can write your own protocol to a file and use it as --preset ours.toml.
@@ -274,7 +266,7 @@ def presets_command(name: str | None, *, as_toml: bool, shown: OutputOptions) ->
         return
     known = list(presets().values()) if name is None else [preset(name)]
     if shown.as_json:
-        print_json({"presets": [_plain(one) for one in known]}, files={})
+        cli.print_json({"presets": [_plain(one) for one in known]}, files={})
         return
 
     out = tables.console(shown.table_style)

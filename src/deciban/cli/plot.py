@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import click
 
 from deciban import plots
-from deciban.cli.options import JoiningOptions, SectionedCommand, joining_options, options, print_json, print_messages
+from deciban.cli import options as cli
 from deciban.cli.parsing import PARSERS, PictureOptions, files
 from deciban.cli.running import working
 
@@ -78,7 +78,7 @@ class PlotRequest:
     plot: str
     scores: tuple[str, ...]
     key: str | None
-    asked: JoiningOptions
+    asked: cli.JoiningOptions
     own: Mapping[str, Any]
     metrics: Mapping[str, Any]
     quiet: bool
@@ -173,7 +173,7 @@ class PlotRequest:
             of_protocol = self.asked.is_about_spoofing  # reads labels of three kinds itself
             scores, key = (list(self.scores), self.key) if of_protocol else (files, None)
             result = run(scores, key, options=about, progress=say)
-        print_messages(result.results.messages, quiet=self.quiet)
+        cli.print_messages(result.results.messages, quiet=self.quiet)
         entries = {**result.to_dict(), "files": read}
         if self.plot == "forest":
             return lambda: plots.forest(result, metric=self.own["metric"]), entries, ()
@@ -196,7 +196,7 @@ class PlotRequest:
             else:
                 pairs, messages = score_pairs_of(files, about, model=self.own["model"], progress=say)
                 draw, drawn = partial(plots.score_scatter, pairs), pairs.to_dict()
-        print_messages(messages, quiet=self.quiet)
+        cli.print_messages(messages, quiet=self.quiet)
         return draw, {"kind": "two-class", "drawn": drawn, "files": read}, messages
 
     def _of_identification(self) -> Addable:
@@ -208,7 +208,7 @@ class PlotRequest:
         files = ScoreFiles.of(self.asked.inputs(self.scores, self.key), self.key, about.reading)
         with working() as say:
             result, messages = identifications_of(files, about, progress=say)
-        print_messages(messages, quiet=self.quiet)
+        cli.print_messages(messages, quiet=self.quiet)
         drawn = [replace(one, ranks=tuple(range(1, len(one.cmc) + 1))) for one in result]
         entries = {"drawn": {"identifications": drawn}, "files": self._read_as(files, about, self.key)}
         return partial(plots.cmc, {one.name: one.cmc for one in result}), entries, messages
@@ -226,7 +226,7 @@ class PlotRequest:
             raise click.BadParameter(f"{self.plot!r} is no plot of {held} scores. Use one of {', '.join(known)}.")
         with working() as say:
             results = evaluate_model(None, files, about, progress=say).results
-        print_messages([*results.messages, *results.note_lines], quiet=self.quiet)
+        cli.print_messages([*results.messages, *results.note_lines], quiet=self.quiet)
         return results, self._read_as(files, about, key)
 
     def _of_results(self) -> Addable:
@@ -277,17 +277,17 @@ class PlotRequest:
         return partial(plots.dev_and_eval, dev, results), entries, ()
 
 
-@click.command("plot", cls=SectionedCommand)
+@click.command("plot", cls=cli.SectionedCommand)
 @click.argument("plot", type=click.Choice(_PLOTS), metavar="PLOT")
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "conditions-of-plot", "scale"))
-@options("plot", "pictures", "reliability", "axis", "json")
+@cli.joining_options(more=("units", "uncertainty", "conditions-of-plot", "scale"))
+@cli.options("plot", "pictures", "reliability", "axis", "json")
 def plot_command(
     plot: str,
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: JoiningOptions,
+    asked: cli.JoiningOptions,
     quiet: bool,
     picture: PictureOptions,
     as_json: bool,
@@ -333,6 +333,6 @@ def plot_command(
     picture.save(draw)
     if as_json:
         files = {**notes.pop("files", {}), "output": picture.paths}
-        print_json({"plot": plot, **notes}, files=files, messages=messages)
+        cli.print_json({"plot": plot, **notes}, files=files, messages=messages)
     elif not quiet:
         click.echo(picture.written)

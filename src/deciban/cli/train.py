@@ -13,17 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban import calibration, fusion, tables
-from deciban.cli.options import (
-    JoiningOptions,
-    OutputOptions,
-    SectionedCommand,
-    joining_options,
-    options,
-    print_json,
-    print_messages,
-    refuse_options,
-    require_own_stream,
-)
+from deciban.cli import options as cli
 from deciban.cli.parsing import METHODS, files
 from deciban.cli.running import working
 from deciban.errors import as_objects
@@ -83,7 +73,7 @@ class TrainingRequest:
     apply_to: list[str] = field(default_factory=list)
     apply_key: str | None = None
     quiet: bool = False
-    shown: OutputOptions = field(default_factory=OutputOptions)
+    shown: cli.OutputOptions = field(default_factory=cli.OutputOptions)
     extra: dict[str, Any] = field(default_factory=dict)
 
     def measures(self, name: str) -> list[Any]:
@@ -167,15 +157,15 @@ class TrainingRequest:
         """Print the messages, and the result as tables or JSON."""
         from deciban.io.writing import target_name
 
-        print_messages([*messages, f"wrote  {target_name(self.output)}"], quiet=self.quiet)
+        cli.print_messages([*messages, f"wrote  {target_name(self.output)}"], quiet=self.quiet)
         if self.shown.as_json:
             places = {**self.read, "model": [self.output], "llrs": [self.llrs], "units": options.how_sure.files}
-            print_json({**done.to_dict(), "messages": as_objects(messages)}, files=places)
+            cli.print_json({**done.to_dict(), "messages": as_objects(messages)}, files=places)
             return
         print_tables(done, tables.console(self.shown.table_style, stderr="-" in (self.output, self.llrs)))
 
 
-def train(request: TrainingRequest, asked: JoiningOptions, model_of: Callable[[Options], ScoreModel]) -> None:
+def train(request: TrainingRequest, asked: cli.JoiningOptions, model_of: Callable[[Options], ScoreModel]) -> None:
     """Train a model, write the model and llrs, and print the metrics.
 
     Parameters
@@ -244,11 +234,11 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     return list(run(done.model, source, request.llrs, progress=tell_step, write_as=request.write_as, **read))
 
 
-@click.command("apply", cls=SectionedCommand)
+@click.command("apply", cls=cli.SectionedCommand)
 @click.argument("model", metavar="MODEL.json", shell_complete=files)
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...", shell_complete=files)
-@options("apply", "by-order", "missing-of-files", "duplicates", "kind-of-scores", "classes", "reading")
-@options("probabilities", "memory", "quiet", "interval", "llrs", "json")
+@cli.options("apply", "by-order", "missing-of-files", "duplicates", "kind-of-scores", "classes", "reading")
+@cli.options("probabilities", "memory", "quiet", "interval", "llrs", "json")
 def apply_command(
     model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **arguments: Raw
 ) -> None:
@@ -276,32 +266,38 @@ def apply_command(
 
     if [*scores, model].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once.")
-    require_own_stream(output, as_json=as_json)
+    cli.require_own_stream(output, as_json=as_json)
     level = arguments.pop("level")
     arguments |= {"interval": bool(arguments["interval"])} | ({} if level is None else {"level": level})
     if level is not None and not arguments["interval"]:
         raise click.UsageError("--level is for intervals: add --interval.")
     loaded = LoadedModel.of(model)
-    refuse_options(loaded.model.scores_kind if isinstance(loaded.model, ScoreModel) else "two-class")
+    cli.refuse_options(loaded.model.scores_kind if isinstance(loaded.model, ScoreModel) else "two-class")
     with working() as say:
         messages = apply_files(loaded, list(scores), output, progress=say, **arguments)
-    print_messages(messages, quiet=quiet)
+    cli.print_messages(messages, quiet=quiet)
     if as_json:
         own = loaded.model
         entries = {"kind": getattr(own, "scores_kind", None), "model": {"kind": own.kind}}
         items = [Path(output) / Path(one).name for one in scores]
         outputs = items if all(one.is_file() for one in items) else [Path(output)]
         files = {"model": [model], "scores": scores, "quality": quality_paths(arguments["quality"]), "output": outputs}
-        print_json(entries, files=files, messages=messages)
+        cli.print_json(entries, files=files, messages=messages)
 
 
-@click.command("calibrate", cls=SectionedCommand)
+@click.command("calibrate", cls=cli.SectionedCommand)
 @click.argument("scores", required=False, metavar="[SCORES]", shell_complete=files)
-@options("model", "methods", "calibrate")
-@joining_options(metrics="training", more=("units", "uncertainty", "scale"))
-@options("interval", "llrs", "tables", "json")
+@cli.options("model", "methods", "calibrate")
+@cli.joining_options(metrics="training", more=("units", "uncertainty", "scale"))
+@cli.options("interval", "llrs", "tables", "json")
 def calibrate_command(
-    scores: str | None, *, key: str | None, asked: JoiningOptions, method: str, apply_to: str | None, **arguments: Raw
+    scores: str | None,
+    *,
+    key: str | None,
+    asked: cli.JoiningOptions,
+    method: str,
+    apply_to: str | None,
+    **arguments: Raw,
 ) -> None:
     """Train a calibration from the SCORES of one system to log-likelihood ratios, and save it as a model file.
 
@@ -332,13 +328,13 @@ def calibrate_command(
     train(request, asked, model)
 
 
-@click.command("fuse", cls=SectionedCommand)
+@click.command("fuse", cls=cli.SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@options("model", "fuse")
-@joining_options(missing="missing-or-subset", metrics="training", more=("units", "uncertainty", "scale"))
-@options("interval", "offsets", "llrs", "tables", "json")
+@cli.options("model", "fuse")
+@cli.joining_options(missing="missing-or-subset", metrics="training", more=("units", "uncertainty", "scale"))
+@cli.options("interval", "offsets", "llrs", "tables", "json")
 def fuse_command(
-    scores: tuple[str, ...], *, key: str | None, asked: JoiningOptions, apply_to: tuple[str, ...], **arguments: Raw
+    scores: tuple[str, ...], *, key: str | None, asked: cli.JoiningOptions, apply_to: tuple[str, ...], **arguments: Raw
 ) -> None:
     """Train a fusion of several systems: a weighted sum of their SCORES that is a calibrated log-likelihood ratio.
 
@@ -378,7 +374,7 @@ _OF_SPOOFING = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", 
 
 
 def _fuse_spoofing(
-    scores: Sequence[str], key: str | None, asked: JoiningOptions, apply_to: list[str], entries: dict[str, Any]
+    scores: Sequence[str], key: str | None, asked: cli.JoiningOptions, apply_to: list[str], entries: dict[str, Any]
 ) -> None:
     """Train one score from a countermeasure and a verifier, write the model and llrs, and print costs.
 

@@ -25,7 +25,7 @@ from scipy.special import logit
 
 from deciban.core.logliks import class_major, critical_priors, detection_llrs, prior_ratio, relative, row_blocks
 from deciban.core.proper import softplus
-from deciban.core.ranks.hull import pool
+from deciban.core.ranks.roc import pool
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _CELLS = 1 << 22

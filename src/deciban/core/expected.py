@@ -20,8 +20,7 @@ from scipy import special
 from scipy.special import expit
 
 from deciban.core.proper import beta_cost_non, beta_cost_tar, softplus, weighted_cost_non
-from deciban.core.ranks.counts import SortedClass
-from deciban.core.ranks.operating import UnsortedClass
+from deciban.core.ranks.counts import SortedClass, UnsortedClass
 from deciban.types import Additive, CountArray, FloatArray, FloatPair, ScoreArray
 
 NARROW = 1 / 32

@@ -14,7 +14,7 @@ from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import distributions
 from deciban.core.class_counts import chosen
 from deciban.core.logliks import llr_of_probability, relative
-from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
+from deciban.core.ranks.roc import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError, warn
 from deciban.types import BoolArray, FloatArray, IntArray, Priors, ScoreArray, Weights
 

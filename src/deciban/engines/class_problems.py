@@ -19,34 +19,14 @@ from deciban.core.resampling.clusters import StratumWeights
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.sorting import N_SAMPLED, OF_EACH_SAMPLED, Ranges, SortRoom, row_size
 from deciban.evaluation.curves import PooledOdds
+from deciban.evaluation.multiclass import problem_sums
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem
-from deciban.evaluation.multiclass.problem_sums import (
-    WEIGHTED,
-    ClassMetrics,
-    CountedDetectors,
-    CountedPairs,
-    CountedProblem,
-    CountedProblems,
-    ProblemRequest,
-    odds_of,
-    odds_share,
-)
 from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, joined_trials, shown_of
 from deciban.memory import give_back, rows_that_fit
 from deciban.multiclass.analysis import classifier_metrics_of, confusion_of, subset_costs_of, subset_counts_of
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import Detectors, Grouping, Pairs, ScoredClasses, Side, rival_shares
-from deciban.trials.sources import (
-    Batch,
-    Engine,
-    SourcePartition,
-    SourcePass,
-    TrialFields,
-    TrialSource,
-    both,
-    found_in,
-    in_threads,
-)
+from deciban.trials import sources
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 _NUMBERS = 1 << 18
@@ -98,13 +78,13 @@ class SystemScores(NamedTuple):
     most: int = _NUMBERS
 
     @classmethod
-    def of(cls, source: TrialSource, system: int, most: int = _NUMBERS) -> SystemScores:
+    def of(cls, source: sources.TrialSource, system: int, most: int = _NUMBERS) -> SystemScores:
         """Return the scores of a system, with at most `most` trials in a block."""
         return cls(system, source.classes, source.has_weights, most)
 
-    def blocks(self, partition: SourcePartition, *, units: bool = False) -> Iterator[TrialBlock]:
+    def blocks(self, partition: sources.SourcePartition, *, units: bool = False) -> Iterator[TrialBlock]:
         """Yield the trials of a partition in blocks, sorted by stratum within a block if strata are not classes."""
-        batch = partition.read(TrialFields((self.system,), truth=True, weight=self.has_weights, units=units))
+        batch = partition.read(sources.TrialFields((self.system,), truth=True, weight=self.has_weights, units=units))
         loglik, stratum = batch.scores[0], batch.stratum
         step = max(min(self.most, _NUMBERS // len(self.classes)), 1)
         for first in range(0, len(loglik), step):
@@ -126,7 +106,7 @@ class BlockScores:
     asked : ProblemRequest
     """
 
-    def __init__(self, trials: ScoredClasses, asked: ProblemRequest) -> None:
+    def __init__(self, trials: ScoredClasses, asked: problem_sums.ProblemRequest) -> None:
         self.trials, self.asked = trials, asked
         self._detectors: dict[int, Detectors] = {}
 
@@ -145,7 +125,7 @@ class BlockScores:
         """Return the scores of a problem: non-targets and targets."""
         what, *about = problem.name
         if what == "odds":
-            return odds_of(self.trials, self.asked.prior, problem.share)
+            return problem_sums.odds_of(self.trials, self.asked.prior, problem.share)
         if what == "pair":
             return self.pairs.sides(*about)
         at, target = about
@@ -176,7 +156,7 @@ class Problem:
         return self.n_trials * row_size(np.float64, has_weights=has_weights or self.share is not None)
 
 
-def problems_of(request: ProblemRequest, totals: CountArray, n_trials: int) -> list[Problem]:
+def problems_of(request: problem_sums.ProblemRequest, totals: CountArray, n_trials: int) -> list[Problem]:
     """Return all problems of some trials.
 
     Parameters
@@ -187,7 +167,7 @@ def problems_of(request: ProblemRequest, totals: CountArray, n_trials: int) -> l
     n_trials : int
     """
     n, part = len(totals), np.asarray(totals / totals.sum())
-    problems = [Problem(ODDS, odds_share(request.prior, totals), n_trials)]
+    problems = [Problem(ODDS, problem_sums.odds_share(request.prior, totals), n_trials)]
     for at, prior in enumerate(request.rivals):
         shares = [rival_shares(prior, totals, target) for target in range(n)]
         problems += [Problem(("detector", at, target), share, n_trials) for target, share in enumerate(shares)]
@@ -197,7 +177,7 @@ def problems_of(request: ProblemRequest, totals: CountArray, n_trials: int) -> l
     return problems
 
 
-class ProblemScores(SourcePass):
+class ProblemScores(sources.SourcePass):
     """Pass that computes the scores of problems block by block, and writes or collects them.
 
     Parameters
@@ -212,13 +192,13 @@ class ProblemScores(SourcePass):
     words = "sorting detectors and pairs"
 
     def __init__(
-        self, given: SystemScores, asked: ProblemRequest, problems: Sequence[Problem], put: Put | None
+        self, given: SystemScores, asked: problem_sums.ProblemRequest, problems: Sequence[Problem], put: Put | None
     ) -> None:
         self.given, self.asked, self.problems, self.put = given, asked, problems, put
         size = sum(one.file_size(has_weights=given.has_weights) for one in problems)
         self.of_row += int(2 * size / max(one.n_trials for one in problems))
 
-    def of(self, partitions: Sequence[SourcePartition]) -> list[tuple[int, int, AnyArray, CountArray | None]]:
+    def of(self, partitions: Sequence[sources.SourcePartition]) -> list[tuple[int, int, AnyArray, CountArray | None]]:
         """See `SourcePass.of`; the result is empty if the scores are written."""
         parts: list[Any] = []
         put = self.put or (lambda *part: parts.append(part))
@@ -234,8 +214,13 @@ class ProblemScores(SourcePass):
 
 
 def solved(
-    problems: Sequence[Problem], source: TrialSource, system: int, request: ProblemRequest, engine: Engine, memory: int
-) -> dict[tuple[Any, ...], CountedProblem | PooledOdds]:
+    problems: Sequence[Problem],
+    source: sources.TrialSource,
+    system: int,
+    request: problem_sums.ProblemRequest,
+    engine: sources.Engine,
+    memory: int,
+) -> dict[tuple[Any, ...], problem_sums.CountedProblem | PooledOdds]:
     """Sort the scores of problems in one pass, or in several if the disk is too small for all of them.
 
     Parameters
@@ -253,7 +238,7 @@ def solved(
     dict of tuple to CountedProblem or PooledOdds
         Results by name; PooledOdds for the problem of posteriors.
     """
-    entries = dict[tuple[Any, ...], CountedProblem | PooledOdds]()
+    entries = dict[tuple[Any, ...], problem_sums.CountedProblem | PooledOdds]()
     waiting, value = list(problems), SystemScores.of(source, system)
     room = SortRoom.of(engine, memory)
     while waiting:
@@ -267,7 +252,7 @@ def solved(
             engine.each(work, source.partitions, sorting.put_all)
             give_back()
             names = (one.name for one in some)
-            entries |= zip(names, in_threads(sorting.counted, range(len(some)), room.n_threads), strict=True)
+            entries |= zip(names, sources.in_threads(sorting.counted, range(len(some)), room.n_threads), strict=True)
         folder.remove()
         give_back()
         waiting = waiting[len(some) :]
@@ -280,7 +265,7 @@ class _Sorting:
     def __init__(
         self,
         problems: Sequence[Problem],
-        asked: ProblemRequest,
+        asked: problem_sums.ProblemRequest,
         room: SortRoom,
         path: Path,
         samples: Sequence[FloatArray],
@@ -302,14 +287,16 @@ class _Sorting:
         for part in scores.result:
             self.put(*part)
 
-    def counted(self, at: int) -> CountedProblem | PooledOdds:
+    def counted(self, at: int) -> problem_sums.CountedProblem | PooledOdds:
         """Return the result of a problem from its sorted scores, and remove its files."""
         what, *about = self.problems[at].name
         summary = self.room.summary(self.files[at], None, 1)
         if what == "odds":
-            problem: CountedProblem | PooledOdds = PooledOdds.of(summary.ranks)
+            problem: problem_sums.CountedProblem | PooledOdds = PooledOdds.of(summary.ranks)
         else:
-            problem = CountedProblem(summary, self.asked.thresholds[about[0]] if what == "detector" else np.zeros(0))
+            problem = problem_sums.CountedProblem(
+                summary, self.asked.thresholds[about[0]] if what == "detector" else np.zeros(0)
+            )
         shutil.rmtree(self.files[at].path.parent)
         return problem
 
@@ -317,8 +304,8 @@ class _Sorting:
 def _samples(
     problems: Sequence[Problem],
     value: SystemScores,
-    partitions: Sequence[SourcePartition],
-    request: ProblemRequest,
+    partitions: Sequence[sources.SourcePartition],
+    request: problem_sums.ProblemRequest,
     of_each: int,
 ) -> list[FloatArray]:
     """Return a sample of the scores of each problem: `of_each` from the first block of some partitions."""
@@ -332,12 +319,12 @@ def _samples(
     return list(map(np.concatenate, values))
 
 
-def _file_size(problems: Sequence[Problem], source: TrialSource) -> int:
+def _file_size(problems: Sequence[Problem], source: sources.TrialSource) -> int:
     """Return the size of the temporary files of problems while they are sorted, in bytes."""
     return int(sum(one.file_size(has_weights=source.has_weights) for one in problems) + 3 * source.n_rows * 8)
 
 
-def _that_fit(waiting: Sequence[Problem], source: TrialSource, free: int) -> list[Problem]:
+def _that_fit(waiting: Sequence[Problem], source: sources.TrialSource, free: int) -> list[Problem]:
     """Return the first problems whose files fit into half of the free disk space, at least one."""
     n = 1
     while n < len(waiting) and _file_size(waiting[: n + 1], source) <= free // 2:
@@ -430,20 +417,20 @@ class ClassSums:
         """Add the sums of other trials."""
         return ClassSums(
             self.summary + other.summary,
-            both(self.shown, other.shown),
-            both(self.subsets, other.subsets),
-            both(self.units, other.units),
+            sources.both(self.shown, other.shown),
+            sources.both(self.subsets, other.subsets),
+            sources.both(self.units, other.units),
             self.held + other.held,
         )
 
 
-class ClassSurvey(SourcePass):
+class ClassSurvey(sources.SourcePass):
     """First pass, which computes all sums.
 
     Parameters
     ----------
     given : SystemScores
-    metrics : ClassMetrics
+    metrics : problem_sums.ClassMetrics
     who : UnitsAndStrata, optional
         Units of the trials, if intervals are requested.
     has_pages : bool
@@ -455,20 +442,22 @@ class ClassSurvey(SourcePass):
     def __init__(
         self,
         given: SystemScores,
-        metrics: ClassMetrics,
+        metrics: problem_sums.ClassMetrics,
         who: UnitsAndStrata | None = None,
         has_pages: bool = True,  # noqa: FBT001, FBT002
     ) -> None:
         self.given, self.metrics, self.who, self.has_pages = given, metrics, who, has_pages
-        self.has_subsets = not metrics.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
+        self.has_subsets = not metrics.why_no_subsets(
+            len(given.classes), problem_sums.WEIGHTED if given.has_weights else ""
+        )
 
-    def of(self, partitions: Sequence[SourcePartition]) -> ClassSums | None:
+    def of(self, partitions: Sequence[sources.SourcePartition]) -> ClassSums | None:
         """See `SourcePass.of`."""
         units = self.who is not None and self.who.keys is not None
         blocks = (block for partition in partitions for block in self.given.blocks(partition, units=units))
         sums: ClassSums | None = None
         for block in blocks:
-            sums = both(sums, self.of_block(block))
+            sums = sources.both(sums, self.of_block(block))
         return sums
 
     def of_block(self, block: TrialBlock) -> ClassSums:
@@ -484,11 +473,11 @@ class ClassSurvey(SourcePass):
 
 
 def survey_classes(
-    source: TrialSource,
-    engine: Engine,
+    source: sources.TrialSource,
+    engine: sources.Engine,
     *,
     system: int,
-    metrics: ClassMetrics,
+    metrics: problem_sums.ClassMetrics,
     who: UnitsAndStrata | None = None,
     has_pages: bool = True,
 ) -> ClassSums | None:
@@ -500,7 +489,7 @@ def survey_classes(
     engine : Engine
     system : int
         Position of the system.
-    metrics : ClassMetrics
+    metrics : problem_sums.ClassMetrics
         Requested metrics, without groups.
     who : UnitsAndStrata, optional
         Units of the trials, if intervals are requested.
@@ -525,7 +514,13 @@ def survey_classes(
 
 
 def summarize_surveyed(
-    sums: ClassSums, source: TrialSource, engine: Engine, memory: int, *, system: int, calibration: ClassCalibration
+    sums: ClassSums,
+    source: sources.TrialSource,
+    engine: sources.Engine,
+    memory: int,
+    *,
+    system: int,
+    calibration: ClassCalibration,
 ) -> ClassSummary:
     """Summarize trials from their sums; further passes count detectors, pairs and posteriors.
 
@@ -553,24 +548,31 @@ def summarize_surveyed(
         As reading does.
     """
     counts, metrics, classes = sums.summary.counts, sums.summary.metrics, sums.summary.classes
-    request = ProblemRequest.of(metrics, classes, c_avg_places(metrics))
+    request = problem_sums.ProblemRequest.of(metrics, classes, c_avg_places(metrics))
     result: Any = solved(problems_of(request, counts, source.n_rows), source, system, request, engine, memory)
     rivals = enumerate(request.rivals)
-    detectors = tuple(CountedDetectors(result["detector", at, k] for k in range(len(one))) for at, one in rivals)
+    detectors = tuple(
+        problem_sums.CountedDetectors(result["detector", at, k] for k in range(len(one))) for at, one in rivals
+    )
     pairs = {name[1:]: one for name, one in result.items() if name[0] == "pair"}
     subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, classes)
     shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
-    of_pairs = CountedPairs(len(classes), pairs) if request.has_pairs else None
+    of_pairs = problem_sums.CountedPairs(len(classes), pairs) if request.has_pairs else None
     return replace(
         sums.summary,
-        problems=CountedProblems(detectors, of_pairs, result[ODDS]),
+        problems=problem_sums.CountedProblems(detectors, of_pairs, result[ODDS]),
         whole=WholeOnly(
             calibration, subsets, shown, None, classifier_metrics_of(joined_trials(sums.held)) if sums.held else None
         ),
     )
 
 
-def _grouped(grouping: Grouping, has_weights: bool, partition: SourcePartition, fields: TrialFields) -> Batch:  # noqa: FBT001
+def _grouped(
+    grouping: Grouping,
+    has_weights: bool,  # noqa: FBT001
+    partition: sources.SourcePartition,
+    fields: sources.TrialFields,
+) -> sources.Batch:
     """Read the trials of a partition with log-likelihoods of groups, except trials of classes in no group."""
     batch = partition.read(replace(fields, truth=True))
     indices = np.flatnonzero(grouping.prior[batch.labels] > 0)
@@ -578,7 +580,7 @@ def _grouped(grouping: Grouping, has_weights: bool, partition: SourcePartition, 
     if fields.weight and has_weights:
         weight = grouping.weight[truth]
         weight = weight if batch.weight is None else weight * batch.weight[indices]
-    return Batch(
+    return sources.Batch(
         tuple(grouping.logliks(one[indices]) for one in batch.scores),
         grouping.home[truth],
         None if batch.units is None else batch.units.take(indices),
@@ -592,35 +594,37 @@ def strata_of(grouping: Grouping) -> IntArray:
     return np.asarray(np.cumsum(grouping.prior > 0) - 1)
 
 
-def totals_of(source: TrialSource, engine: Engine) -> ClassTotals | None:
+def totals_of(source: sources.TrialSource, engine: sources.Engine) -> ClassTotals | None:
     """Return the number of trials and the total weight of each class, from one pass; None without trials."""
-    fields = TrialFields((), truth=True, weight=source.has_weights)
-    totals: ClassTotals | None = found_in(
+    fields = sources.TrialFields((), truth=True, weight=source.has_weights)
+    totals: ClassTotals | None = sources.found_in(
         source, engine, fields, partial(_totals, len(source.classes)), "counting classes"
     )
     return totals
 
 
-def grouped(source: TrialSource, problem: GroupedProblem) -> TrialSource:
+def grouped(source: sources.TrialSource, problem: GroupedProblem) -> sources.TrialSource:
     """Return a source of classes as a source of groups."""
     has_weights = problem.has_weights
     partitions = source.each(partial(_grouped, problem.grouping, has_weights))
     return replace(source, partitions=partitions, classes=problem.titles, has_weights=has_weights, is_double=True)
 
 
-def confusion_in(source: TrialSource, engine: Engine, problem: GroupedProblem, *, system: int) -> CountArray:
+def confusion_in(
+    source: sources.TrialSource, engine: sources.Engine, problem: GroupedProblem, *, system: int
+) -> CountArray:
     """Return the confusion counts of groups, weighted by the weights of trials, from one pass."""
-    fields = TrialFields((system,), truth=True, weight=source.has_weights)
+    fields = sources.TrialFields((system,), truth=True, weight=source.has_weights)
     look = partial(_confusion, problem.grouping, problem.metrics.prior_of(problem.titles))
-    counts: CountArray = found_in(source, engine, fields, look, "counting decisions")
+    counts: CountArray = sources.found_in(source, engine, fields, look, "counting decisions")
     return counts
 
 
-def _totals(n_classes: int, batch: Batch) -> ClassTotals | None:
+def _totals(n_classes: int, batch: sources.Batch) -> ClassTotals | None:
     return ClassTotals.of(batch.labels, batch.weight, n_classes) if len(batch.labels) else None
 
 
-def _confusion(grouping: Grouping, prior: FloatArray, batch: Batch) -> Any:
+def _confusion(grouping: Grouping, prior: FloatArray, batch: sources.Batch) -> Any:
     if not len(batch.labels):
         return None
     indices = np.flatnonzero(grouping.prior[batch.labels] > 0)

@@ -22,8 +22,8 @@ from numpy.typing import DTypeLike
 from deciban._files import ScratchFolder
 from deciban.core.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.core.ranks.counts import SortedClass, ascending, is_whole, whole_if_possible
-from deciban.core.ranks.hull import CoarseTable, CornerCounts, OrderedPairs, ScoreGroups, groups_of, steps
 from deciban.core.ranks.loops import N_BYTES, ValueCounts, all_in_order, count_loops, expected_bytes
+from deciban.core.ranks.roc import CoarseTable, CornerCounts, OrderedPairs, ScoreGroups, groups_of, steps
 from deciban.engines import NoRoomError, ValueTally
 from deciban.evaluation.curves import drawn_lines
 from deciban.evaluation.results import Evaluation

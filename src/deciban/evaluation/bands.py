@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 import numpy as np
 from scipy import special
 
-from deciban.core.ranks.operating import default_error
+from deciban.core.ranks.roc import default_error
 from deciban.core.resampling.intervals import LEVEL, RatePart, RateSum, Scale, bounds_on_scale, t_quantile
 from deciban.core.resampling.linearised import LinearCosts, bits_at
 from deciban.core.resampling.unit_counts import SpreadInfluences, Table, UnitCounts, as_array, cumulated, in_blocks

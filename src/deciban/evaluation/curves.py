@@ -15,8 +15,7 @@ from deciban._validate.arrays import like_probabilities, probabilities_note
 from deciban._validate.classes import like_ratios, ratios_note
 from deciban.core.expected import cross_entropy_curve
 from deciban.core.ranks.counts import SortedClass, corners
-from deciban.core.ranks.hull import FEW_ERRORS, Pav, pool
-from deciban.core.ranks.operating import detection_cost, effective_log_odds
+from deciban.core.ranks.roc import FEW_ERRORS, Pav, detection_cost, effective_log_odds, pool
 from deciban.core.resampling.intervals import LEVEL, ROUNDING, checked_level
 from deciban.core.resampling.linearised import ScoreBins, in_bins
 from deciban.errors import InputError, Note

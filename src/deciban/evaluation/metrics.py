@@ -15,8 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from deciban.core.expected import cross_entropy_curve, mixed
-from deciban.core.ranks.hull import CoarseTable
-from deciban.core.ranks.operating import ErrorKind, ErrorsAt, eer_readings, limited
+from deciban.core.ranks.roc import CoarseTable, ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.core.resampling.intervals import LEVEL, ROUNDING
 from deciban.errors import DecibanWarning, InputError, counted, not_none
 from deciban.evaluation.two_class.summary import CUSTOM, Summary

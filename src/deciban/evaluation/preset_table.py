@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from deciban._files import read_short_text, toml_of
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint
 from deciban.core.resampling.intervals import Interval
 from deciban.errors import FormatError, InputError, some_of
 from deciban.evaluation.one_system import OneSystem, as_object, plain, shown_interval, with_interval

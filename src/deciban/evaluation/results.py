@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 import numpy as np
 
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint
 from deciban.errors import InputError, Message, as_objects, counted, shortened
 from deciban.evaluation.curves import AtPriors, Curves, ErrorSteps
 from deciban.evaluation.metrics import NOTHING, InformationAt, Requested, RuleCosts

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deciban._lazy import registered
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint
 from deciban.core.resampling.intervals import Interval
 from deciban.errors import InputError, option
 from deciban.evaluation.breakdowns import Condition

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.ranks.hull import Rocch, block_llr, pool
-from deciban.core.ranks.operating import effective_log_odds
+from deciban.core.ranks.roc import Rocch, block_llr, effective_log_odds, pool
 from deciban.errors import InputError
 from deciban.fusion.linear import source_of_systems
 from deciban.metrics import SortedScores

@@ -1,6 +1,6 @@
-from deciban.core.ranks.hull import Pav as Pav
-from deciban.core.ranks.hull import Rocch as Rocch
-from deciban.core.ranks.operating import OperatingPoint as OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint as OperatingPoint
+from deciban.core.ranks.roc import Pav as Pav
+from deciban.core.ranks.roc import Rocch as Rocch
 from deciban.metrics.classification import BestDecision as BestDecision
 from deciban.metrics.classification import PrecisionRecall as PrecisionRecall
 from deciban.metrics.classification import average_precision as average_precision

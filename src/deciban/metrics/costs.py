@@ -19,8 +19,7 @@ from deciban._validate import arrays as _validate
 from deciban._validate.arrays import several, tell_of_two
 from deciban.core.expected import MeanCost, WeightedScores, log_costs, mixed, quadratic_costs
 from deciban.core.proper import beta_cost_non, beta_cost_tar, threshold_density
-from deciban.core.ranks.hull import FEW_ERRORS
-from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point, detection_cost
+from deciban.core.ranks.roc import FEW_ERRORS, OperatingPoint, PointLike, as_operating_point, detection_cost
 from deciban.errors import InputError
 from deciban.metrics.scores import CountedScores, ScoredTrials, SortedScores, at_each
 from deciban.types import FloatArray, FloatPair, Weights

@@ -14,7 +14,7 @@ from scipy.special import logit
 
 from deciban._validate import arrays as _validate
 from deciban.core.expected import WeightedScores
-from deciban.core.ranks.operating import effective_log_odds
+from deciban.core.ranks.roc import effective_log_odds
 from deciban.core.resampling import linearised
 from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, LEVEL, Interval, Scale, checked_level

@@ -15,9 +15,8 @@ from deciban._validate import arrays as _validate
 from deciban._validate.arrays import tell_of_two
 from deciban.core import expected
 from deciban.core.expected import ErrorCounts, WeightedScores
-from deciban.core.ranks import operating
-from deciban.core.ranks.counts import CountTable, SortedClass, corners
-from deciban.core.ranks.hull import Pav, Rocch
+from deciban.core.ranks import roc as ranks
+from deciban.core.ranks.counts import CountTable, SortedClass, UnsortedClass, corners, counted
 from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, FloatPair, ScoreArray, Weights
 
@@ -45,13 +44,13 @@ class CountedScores:
     0.6666666666666666
     """
 
-    tar: SortedClass | operating.UnsortedClass
-    non: SortedClass | operating.UnsortedClass
+    tar: SortedClass | UnsortedClass
+    non: SortedClass | UnsortedClass
 
     def __init__(
         self, tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None
     ) -> None:
-        self.tar, self.non = (operating.counted(*one) for one in checked(tar, non, tar_weights, non_weights))
+        self.tar, self.non = (counted(*one) for one in checked(tar, non, tar_weights, non_weights))
 
     def error_counts(self, thresholds: FloatArray) -> ErrorCounts:
         """Return misses and false alarms at any thresholds; a score equal to a threshold is accepted."""
@@ -69,8 +68,8 @@ class CountedScores:
         """Return the actual detection cost at one or many priors; see `deciban.metrics.act_dcf`."""
         log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
         c_miss, c_fa = _validate.costs(c_miss, c_fa)
-        errors = self.error_counts(-operating.effective_log_odds(log_odds, c_miss, c_fa))
-        cost = operating.detection_cost(errors.p_miss, errors.p_fa, log_odds, c_miss, c_fa, normalize=normalize)
+        errors = self.error_counts(-ranks.effective_log_odds(log_odds, c_miss, c_fa))
+        cost = ranks.detection_cost(errors.p_miss, errors.p_fa, log_odds, c_miss, c_fa, normalize=normalize)
         return cost if log_odds.ndim else float(cost)
 
 
@@ -141,14 +140,14 @@ class SortedScores(CountedScores):
         return CountTable.of(self.tar, self.non)
 
     @cached_property
-    def pav(self) -> Pav:
+    def pav(self) -> ranks.Pav:
         """PAV blocks; see `deciban.metrics.pav`."""
-        return Pav.of(self.table)
+        return ranks.Pav.of(self.table)
 
     @cached_property
-    def rocch(self) -> Rocch:
+    def rocch(self) -> ranks.Rocch:
         """Convex hull of the ROC; see `deciban.metrics.rocch`."""
-        return Rocch.of(self.pav)
+        return ranks.Rocch.of(self.pav)
 
     @property
     def trials(self) -> ScoredTrials:
@@ -391,7 +390,7 @@ def roc_error_area(
     return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).table.error_area()
 
 
-def pav(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> Pav:
+def pav(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> ranks.Pav:
     """Pool adjacent violators: return the best monotone recalibration of these scores (thesis appendix C).
 
     Parameters
@@ -453,7 +452,7 @@ def dev_pav(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_
     return pav(tar, non, tar_weights=tar_weights, non_weights=non_weights).deviation
 
 
-def rocch(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> Rocch:
+def rocch(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> ranks.Rocch:
     """Return the convex hull of the ROC (BOSARIS paper section 2.6, thesis appendix C).
 
     Parameters
@@ -600,7 +599,7 @@ def min_dcf_threshold(
     inf
     """
     log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
-    effective = operating.effective_log_odds(log_odds, *_validate.costs(c_miss, c_fa))
+    effective = ranks.effective_log_odds(log_odds, *_validate.costs(c_miss, c_fa))
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     thresholds = scores.pav.thresholds[scores.rocch.best_vertices(effective)]
     return thresholds if log_odds.ndim else float(thresholds)
@@ -643,7 +642,7 @@ def hter(
     """
     place = _validate.threshold(threshold)
     scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
-    return operating.ErrorsAt.of(scores.tar, scores.non, place).hter
+    return ranks.ErrorsAt.of(scores.tar, scores.non, place).hter
 
 
 def fnmr_at_fmr(
@@ -717,9 +716,9 @@ def fmr_at_fnmr(
     return _least_rates(SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights), limits, "miss")
 
 
-def _least_rates(scores: SortedScores, limits: FloatArray, which: operating.ErrorKind) -> float | FloatArray:
+def _least_rates(scores: SortedScores, limits: FloatArray, which: ranks.ErrorKind) -> float | FloatArray:
     """Return the least rates of the errors without limit, in the shape of the limits."""
-    errors = operating.limited(scores.table, limits.ravel().tolist(), which)
+    errors = ranks.limited(scores.table, limits.ravel().tolist(), which)
     result = np.array([one.p_miss if which == "fa" else one.p_fa for one in errors]).reshape(limits.shape)
     return result if limits.ndim else float(result)
 
@@ -808,7 +807,7 @@ def eer_conventions(
      'crossed_p_miss': 0.25}
     """
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
-    return operating.eer_readings(scores.rocch.eer(), scores.tar, scores.non)
+    return ranks.eer_readings(scores.rocch.eer(), scores.tar, scores.non)
 
 
 def conventions_of(request: bool | str | Iterable[str]) -> tuple[str, ...]:  # noqa: FBT001  # an option
@@ -923,8 +922,8 @@ def misleading_evidence(
 
 def misleading_of(scores: CountedScores, factors: FloatArray) -> tuple[MisleadingEvidence, ...]:
     """Count misleading evidence in checked scores; see `misleading_evidence`."""
-    bounds = operating.evidence_bounds(factors)
-    errors = scores.error_counts(np.concatenate((-bounds, operating.beyond(bounds))))
+    bounds = ranks.evidence_bounds(factors)
+    errors = scores.error_counts(np.concatenate((-bounds, ranks.beyond(bounds))))
     n = len(bounds)
     columns = (factors, errors.n_miss[:n], errors.n_fa[n:], errors.p_miss[:n], errors.p_fa[n:])
     return tuple(MisleadingEvidence(*row) for row in zip(*(one.tolist() for one in columns), strict=True))
@@ -1045,7 +1044,7 @@ class GaussianScores:
         InputError
             If the operating point is out of range.
         """
-        point = operating.OperatingPoint(p_target, c_miss, c_fa)
+        point = ranks.OperatingPoint(p_target, c_miss, c_fa)
         middle = (self.mean_tar + self.mean_non) / 2
         return middle + point.threshold * self.sd**2 / (self.mean_tar - self.mean_non)
 
@@ -1064,7 +1063,7 @@ class GaussianScores:
         """
         threshold, log_odds = self.best_threshold(p_target, c_miss, c_fa), np.asarray(logit(p_target))
         rates = self.p_miss(threshold), self.p_fa(threshold)
-        return float(operating.detection_cost(*rates, log_odds, c_miss, c_fa, normalize=normalize))
+        return float(ranks.detection_cost(*rates, log_odds, c_miss, c_fa, normalize=normalize))
 
     def eer(self) -> float:
         """Return the equal error rate, ``Phi(-d' / 2)``."""

@@ -20,7 +20,7 @@ from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, distributions
 from deciban.core.class_counts import SubsetCounts, accepted_open_set, chosen, is_among_first, non_target_priors, tally
 from deciban.core.class_counts import confusion as _confusion
-from deciban.core.ranks.operating import detection_cost
+from deciban.core.ranks.roc import detection_cost
 from deciban.errors import InputError, option
 from deciban.metrics import SortedScores
 from deciban.metrics.classification import Scheme, binned_gaps

@@ -12,8 +12,7 @@ from matplotlib.ticker import NullLocator
 from scipy.special import entr, expit, ndtr, ndtri
 
 from deciban.biometrics import Cmc
-from deciban.core.ranks.hull import FEW_ERRORS
-from deciban.core.ranks.operating import default_error
+from deciban.core.ranks.roc import FEW_ERRORS, default_error
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.evaluation.bands import band_of, hull_bands

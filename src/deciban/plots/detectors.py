@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from deciban.core.ranks.operating import default_error
+from deciban.core.ranks.roc import default_error
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation
 from deciban.evaluation.bands import band_of, detector_bands

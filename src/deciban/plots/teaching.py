@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.special import expit
 
-from deciban.core.ranks.operating import default_error
+from deciban.core.ranks.roc import default_error
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.evaluation.curves import AtPriors

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from deciban.core.ranks.hull import FEW_ERRORS
-from deciban.core.ranks.operating import WORSE_THAN_NONE
+from deciban.core.ranks.roc import FEW_ERRORS, WORSE_THAN_NONE
 from deciban.core.resampling.units import FEW_UNITS
 from deciban.errors import amount, counted, option, some_of, topic_of
 from deciban.evaluation.one_system import OneSystem, advice_before_calibration, has_llrs, shown_interval

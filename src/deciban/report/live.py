@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit, ndtr
 
 from deciban.analysis.comparison import Comparison, Pair, cells_of, label_of, p_value_written
-from deciban.core.ranks.hull import Rocch
+from deciban.core.ranks.roc import Rocch
 from deciban.errors import not_none
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.bands import band_of, consistency_of, hull_bands, rate_intervals

@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from deciban._files import PathLike
 from deciban._version import __version__
-from deciban.core.ranks.hull import FEW_ERRORS
+from deciban.core.ranks.roc import FEW_ERRORS
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import number_and_source
 from deciban.errors import InputError

@@ -21,7 +21,7 @@ from deciban.types import Axis, Raw
 
 if TYPE_CHECKING:  # lists of formats need no metrics
     from deciban.analysis.leaderboard import Leaderboard
-    from deciban.core.ranks.operating import ErrorsAt
+    from deciban.core.ranks.roc import ErrorsAt
     from deciban.evaluation import ClassEvaluation, Evaluation
     from deciban.evaluation.decided import DecisionEvaluation
     from deciban.evaluation.preset_table import Primary

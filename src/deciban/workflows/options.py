@@ -13,7 +13,7 @@ import numpy as np
 from deciban._files import PathLike, is_file
 from deciban._validate.arrays import unit_of
 from deciban._validate.classes import Groups, Prior
-from deciban.core.ranks.operating import PointLike, as_operating_point
+from deciban.core.ranks.roc import PointLike, as_operating_point
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, counted, option, refuse

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
-from deciban.core.ranks.hull import CoarseTable, CornerCounts, OrderedPairs, Pav, ScoreGroups, groups_of, steps
+from deciban.core.ranks.roc import CoarseTable, CornerCounts, OrderedPairs, Pav, ScoreGroups, groups_of, steps
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 300))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.ranks import counts, hull
+from deciban.core.ranks import counts, roc
 from deciban.core.ranks.counts import CountTable, SortedClass
 from support.loops import loops_of, with_and_without
 from support.strategies import classes
@@ -119,8 +119,8 @@ def test_random_scores_large_enough_for_every_block():
     values, inverse = np.unique(np.concatenate((tar, non)), return_inverse=True)
     n_tar = np.bincount(inverse[: len(tar)], minlength=len(values))
     n_non = np.bincount(inverse[len(tar) :], minlength=len(values))
-    starts = hull.pool(n_tar, n_non)
-    again = hull.pool(found.n_tar, found.n_non)
+    starts = roc.pool(n_tar, n_non)
+    again = roc.pool(found.n_tar, found.n_non)
     np.testing.assert_array_equal(np.add.reduceat(n_tar, starts), np.add.reduceat(found.n_tar, again))
     np.testing.assert_array_equal(np.add.reduceat(n_non, starts), np.add.reduceat(found.n_non, again))
     assert (found.n_tar.sum(), found.n_non.sum()) == (len(tar), len(non))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.ranks import counts, hull, loops
+from deciban.core.ranks import counts, loops, roc
 
 INF = np.inf
 needs_numba = pytest.mark.skipif(loops.sort_loops() is None, reason="pip install -e '.[fast]'")
@@ -26,7 +26,7 @@ def sorts_by_loops(request):
 
 def by_numpy(function, *arguments):
     """What a function returns without loops."""
-    with patch.object(hull, "ready", lambda: None), patch.object(counts, "ready", lambda: None):
+    with patch.object(roc, "ready", lambda: None), patch.object(counts, "ready", lambda: None):
         return function(*arguments)
 
 
@@ -68,8 +68,8 @@ def test_any_scores_are_sorted_like_by_numpy(values):
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(any), min_size=1, max_size=60))
 def test_loops_pool_like_numpy(groups):
     n_tar, n_non = np.array(groups, np.int64).T
-    with patch.object(hull, "FEW", 0):
-        np.testing.assert_array_equal(hull.pool(n_tar, n_non), by_numpy(hull.pool, n_tar, n_non))
+    with patch.object(roc, "FEW", 0):
+        np.testing.assert_array_equal(roc.pool(n_tar, n_non), by_numpy(roc.pool, n_tar, n_non))
 
 
 @needs_numba

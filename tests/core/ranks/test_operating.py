@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import metrics
-from deciban.core.ranks.operating import OperatingPoint, as_operating_point
+from deciban.core.ranks.roc import OperatingPoint, as_operating_point
 from deciban.errors import InputError
 from support.strategies import classes
 

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import metrics
-from deciban.core.ranks import operating as unsorted
-from deciban.core.ranks.counts import SortedClass
-from deciban.core.ranks.operating import UnsortedClass, counted
+from deciban.core.ranks import counts as unsorted
+from deciban.core.ranks.counts import SortedClass, UnsortedClass, counted
 from support.strategies import any_score
 
 TINY, NEAR = float(np.finfo(np.float64).eps), 1.0 + 2.0**-24

@@ -343,6 +343,94 @@ def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]
     return n_few[filled], n_many[filled]
 
 
+_LANES = 1 << 15
+"""Scores in a batch: all temporaries stay in cache."""
+
+_COMPARED = 8
+"""Number of thresholds up to which comparing every score with each of them is faster than sorting."""
+
+_SEARCHED = 1 << 13
+"""Number of thresholds up to which a search in every batch is faster than sorting all scores at once."""
+
+_CLASHES = 16
+"""Number of unclear thresholds in a batch up to which direct comparisons are faster than sorting scores in float64."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnsortedClass:
+    """The scores of one class in any order, with whole weights if any: few thresholds need no full sort.
+
+    Its methods return the same counts as `SortedClass`; all counts are integers.
+    """
+
+    scores: ScoreArray
+    weights: IntArray | None
+
+    @property
+    def total(self) -> int:
+        """Number of trials, or sum of their weights."""
+        return len(self.scores) if self.weights is None else int(self.weights.sum())
+
+    def below(self, thresholds: FloatArray) -> IntArray:
+        """Return the number (or weight) of trials with ``score < threshold``, for every threshold."""
+        if thresholds.size > _SEARCHED:
+            return SortedClass.of(self.scores, self.weights).below(thresholds)
+        borders = splitting(self.scores, thresholds).ravel()
+        counts, is_coarse = np.zeros(borders.shape, np.int64), False
+        for first in range(0, len(self.scores), _LANES):
+            block = self.scores[first : first + _LANES]
+            weights = None if self.weights is None else self.weights[first : first + _LANES]
+            if borders.size <= _COMPARED:
+                counts += np.array([_below(block, weights, threshold) for threshold in borders], np.int64)
+            elif weights is not None:
+                counts += _searched(block, weights, borders)
+            elif is_coarse or (positions := _rounded_positions(block, borders)) is None:
+                counts += np.searchsorted(np.sort(block), borders)
+                is_coarse = True  # later scores mostly are coarse, too
+            else:
+                counts += positions
+        return counts.reshape(thresholds.shape)
+
+    def at_or_above(self, thresholds: FloatArray) -> IntArray:
+        """Return the number (or weight) of trials with ``score >= threshold``, for every threshold."""
+        return self.total - self.below(thresholds)
+
+
+def counted(scores: ScoreArray, weights: CountArray | None) -> SortedClass | UnsortedClass:
+    """Return one class, prepared for few thresholds; fractional weights are always summed in order of score."""
+    if weights is not None and weights.dtype != np.int64:
+        return SortedClass.of(scores, weights)
+    return UnsortedClass(scores, weights)
+
+
+def _below(block: ScoreArray, weights: IntArray | None, threshold: np.floating) -> int:
+    is_below = block < threshold
+    return int(np.count_nonzero(is_below) if weights is None else weights[is_below].sum())
+
+
+def _rounded_positions(block: ScoreArray, thresholds: ScoreArray) -> IntArray | None:
+    """Count the scores below each threshold; return None if many scores are almost equal to thresholds.
+
+    Rounding preserves the order of numbers that stay different, and sorting float32 takes half the time.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        rounded, near = block.astype(np.float32), thresholds.astype(np.float32)
+    rounded.sort()
+    positions: IntArray = np.searchsorted(rounded, near)
+    if block.dtype != np.float32:
+        clashes = np.flatnonzero(rounded[np.minimum(positions, len(rounded) - 1)] == near)
+        if len(clashes) > _CLASHES:
+            return None
+        positions[clashes] = [_below(block, None, threshold) for threshold in thresholds[clashes]]
+    return positions
+
+
+def _searched(block: ScoreArray, weights: IntArray, thresholds: ScoreArray) -> IntArray:
+    """Return the weight of the scores below each threshold."""
+    order = np.argsort(block)
+    return np.append(0, np.cumsum(weights[order]))[np.searchsorted(block[order], thresholds)]
+
+
 def n_tied(score: ScoreArray, is_target: BoolArray, weight: CountArray | None = None) -> int | float:
     """Return the number (or weight) of trials whose score also occurs in the other class.
 

@@ -19,8 +19,7 @@ from scipy.special import expit, ndtr
 
 from deciban.core.proper import beta_cost_non, beta_cost_tar, softplus
 from deciban.core.ranks.counts import CountTable, SortedClass
-from deciban.core.ranks.hull import Pav, Rocch, pool
-from deciban.core.ranks.operating import detection_cost
+from deciban.core.ranks.roc import Pav, Rocch, detection_cost, pool
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, is_enough
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError

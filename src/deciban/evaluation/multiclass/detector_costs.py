@@ -15,8 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from deciban.core.proper import softplus
-from deciban.core.ranks.hull import Pav
-from deciban.core.ranks.operating import default_error
+from deciban.core.ranks.roc import Pav, default_error
 from deciban.core.resampling.class_sums import CostPart, GroupedUnits, Shares, SharesBelow
 from deciban.core.resampling.clusters import ClassGroups, ClassRate, ClusterDesign, correlation_of_sums
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, RateSum, Scale

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Groups, Prior, posteriors_note, prior_of
 from deciban.core.class_counts import tally
-from deciban.core.ranks.hull import FEW_ERRORS
-from deciban.core.ranks.operating import WORSE_THAN_NONE
+from deciban.core.ranks.roc import FEW_ERRORS, WORSE_THAN_NONE
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Ends

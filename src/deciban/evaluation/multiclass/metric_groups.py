@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import helmert
 from scipy.special import logit
 
-from deciban.core.ranks.hull import Pav
+from deciban.core.ranks.roc import Pav
 from deciban.core.resampling.class_sums import ClassMeans, CostBlock, CostPart, CostSums, GroupedUnits, centre_of
 from deciban.core.resampling.clusters import UnitDesign
 from deciban.core.resampling.replicates import BLOCK, LeftOut, poisson_weights
@@ -27,27 +27,7 @@ from deciban.core.training.multiclass_objective import ClassObjective, ClassTria
 from deciban.core.training.trust_region import Minimum, minimize
 from deciban.errors import not_none
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.multiclass import detector_costs
-from deciban.evaluation.multiclass.class_metrics import (
-    ALL,
-    CURVE,
-    DETECTOR,
-    MOST_KEPT,
-    PAIRS,
-    RATES,
-    SUBSETS,
-    CalibratedWithout,
-    ClassMetric,
-    ClassMetricCosts,
-    CollectedMetrics,
-    LoadedTrials,
-    MetricGroup,
-    axis_of,
-    curve_metrics,
-    is_known,
-    keeps_curve,
-    subset_metrics,
-)
+from deciban.evaluation.multiclass import class_metrics, detector_costs
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems
 from deciban.evaluation.two_class.summary import N_GROUPS
@@ -57,7 +37,7 @@ from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Pairs, ScoredClasses, calibrated_surprises, scores_of
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
-DRAWN = (ALL, DETECTOR)
+DRAWN = (class_metrics.ALL, class_metrics.DETECTOR)
 """Groups whose metrics have replicates."""
 
 _AT_ONCE = 1 << 18
@@ -85,8 +65,8 @@ class CostedMetrics:
         The detector of the metrics.
     """
 
-    group: MetricGroup
-    metrics: list[ClassMetric]
+    group: class_metrics.MetricGroup
+    metrics: list[class_metrics.ClassMetric]
     parts: list[CostPart]
     n_rows: int
     held_out: FloatArray | None = None
@@ -94,10 +74,13 @@ class CostedMetrics:
 
     @classmethod
     def of(
-        cls, group: MetricGroup, metrics: Iterable[ClassMetric], detector: detector_costs.OneDetector | None = None
+        cls,
+        group: class_metrics.MetricGroup,
+        metrics: Iterable[class_metrics.ClassMetric],
+        detector: detector_costs.OneDetector | None = None,
     ) -> CostedMetrics:
         """Create from metrics with costs, without metrics that are not finite."""
-        some = [one for one in metrics if is_known(one)]
+        some = [one for one in metrics if class_metrics.is_known(one)]
         held_out = None
         if any(one.fixed is not None for one in some):
             held_out = np.stack([one.costs for one in some])
@@ -106,7 +89,9 @@ class CostedMetrics:
         return cls(group, some, parts, len(some), held_out, detector)
 
     @classmethod
-    def in_turn(cls, group: MetricGroup, metrics: Iterator[ClassMetric], at_once: int) -> Iterator[CostedMetrics]:
+    def in_turn(
+        cls, group: class_metrics.MetricGroup, metrics: Iterator[class_metrics.ClassMetric], at_once: int
+    ) -> Iterator[CostedMetrics]:
         """Yield ``at_once`` metrics at a time."""
         while some := list(islice(metrics, at_once)):
             yield cls.of(group, some)
@@ -152,7 +137,7 @@ class MetricGroups:
     pavs: Mapping[tuple[int, int], Pav]
     bands: detector_costs.DetectorBands
     left_out: LeftOut | None = None
-    without: CalibratedWithout | None = None
+    without: class_metrics.CalibratedWithout | None = None
 
     @classmethod
     def of(
@@ -185,38 +170,51 @@ class MetricGroups:
         return cls(bare, evaluation, design, bests, pavs, bands)
 
     @property
-    def names(self) -> list[MetricGroup]:
+    def names(self) -> list[class_metrics.MetricGroup]:
         """Names of all groups."""
         pairs = (
-            [(PAIRS, i) for i in range(1, self.evaluation.n_classes)] if self.evaluation.pairwise is not None else []
+            [(class_metrics.PAIRS, i) for i in range(1, self.evaluation.n_classes)]
+            if self.evaluation.pairwise is not None
+            else []
         )
-        detectors = [(DETECTOR, k) for k in range(len(self.bests[0]))]
-        return [(ALL, 0), (SUBSETS, 0), (CURVE, 0), (RATES, 0), *detectors, *pairs]
+        detectors = [(class_metrics.DETECTOR, k) for k in range(len(self.bests[0]))]
+        return [
+            (class_metrics.ALL, 0),
+            (class_metrics.SUBSETS, 0),
+            (class_metrics.CURVE, 0),
+            (class_metrics.RATES, 0),
+            *detectors,
+            *pairs,
+        ]
 
-    def at_hand(self, trials: ScoredClasses, units: TrialUnits | None, stratum: IntArray | None) -> LoadedTrials:
+    def at_hand(
+        self, trials: ScoredClasses, units: TrialUnits | None, stratum: IntArray | None
+    ) -> class_metrics.LoadedTrials:
         """Return trials for the computation of costs; see `LoadedTrials`."""
-        return LoadedTrials(self.summary, self.evaluation, trials, units, stratum)
+        return class_metrics.LoadedTrials(self.summary, self.evaluation, trials, units, stratum)
 
-    def costed(self, names: Collection[MetricGroup], at_hand: LoadedTrials) -> Iterator[CostedMetrics]:
+    def costed(
+        self, names: Collection[class_metrics.MetricGroup], at_hand: class_metrics.LoadedTrials
+    ) -> Iterator[CostedMetrics]:
         """Yield metrics of each group with costs, always in the same order; a group can be split."""
         clusters, at_once = self.design.clusters, max(_AT_ONCE // max(at_hand.n_trials, 1), 1)
-        costs = ClassMetricCosts(at_hand, clusters, self.without)
-        if (CURVE, 0) in names:
-            yield from CostedMetrics.in_turn((CURVE, 0), curve_metrics(at_hand), at_once)
+        costs = class_metrics.ClassMetricCosts(at_hand, clusters, self.without)
+        if (class_metrics.CURVE, 0) in names:
+            yield from CostedMetrics.in_turn((class_metrics.CURVE, 0), class_metrics.curve_metrics(at_hand), at_once)
         detectors = detector_costs.DetectorInfluences(at_hand, clusters, self.bests, self.bands, self.left_out)
-        targets = {at for what, at in names if what == DETECTOR}
-        for one, metrics in detectors.of(targets, averages=(ALL, 0) in names):
-            yield CostedMetrics.of((DETECTOR, one.target), metrics, one)
-        if (ALL, 0) in names:
+        targets = {at for what, at in names if what == class_metrics.DETECTOR}
+        for one, metrics in detectors.of(targets, averages=(class_metrics.ALL, 0) in names):
+            yield CostedMetrics.of((class_metrics.DETECTOR, one.target), metrics, one)
+        if (class_metrics.ALL, 0) in names:
             yield CostedMetrics.of(
-                (ALL, 0), [*costs.rules(), *costs.decisions(), *costs.classifier(), *detectors.points()]
+                (class_metrics.ALL, 0), [*costs.rules(), *costs.decisions(), *costs.classifier(), *detectors.points()]
             )
-        if (SUBSETS, 0) in names:
-            yield from CostedMetrics.in_turn((SUBSETS, 0), subset_metrics(at_hand), at_once)
-        if (RATES, 0) in names:
+        if (class_metrics.SUBSETS, 0) in names:
+            yield from CostedMetrics.in_turn((class_metrics.SUBSETS, 0), class_metrics.subset_metrics(at_hand), at_once)
+        if (class_metrics.RATES, 0) in names:
             for row, metrics in zip(costs.rate_rows(), costs.rate_metrics(), strict=True):
-                yield CostedMetrics((RATES, 0), metrics, [_part(row[None])], 1)
-        if of_pairs := [at for what, at in names if what == PAIRS]:
+                yield CostedMetrics((class_metrics.RATES, 0), metrics, [_part(row[None])], 1)
+        if of_pairs := [at for what, at in names if what == class_metrics.PAIRS]:
             pairs = Pairs.of(at_hand.trials)
             for i in of_pairs:
                 yield from self._pairs(i, pairs)
@@ -237,7 +235,7 @@ class MetricGroups:
                 self.summary.classes, result, self.design.clusters.effective, i, others, shifts
             )
             parts = list(detector_costs.pair_parts(pairs.leads, pavs, {pair: n * k for k, pair in enumerate(names)}))
-            yield CostedMetrics((PAIRS, i), list(metrics), parts, n * len(others))
+            yield CostedMetrics((class_metrics.PAIRS, i), list(metrics), parts, n * len(others))
 
     def kept(self, n_units: int, keep: bool | None) -> set[str]:  # noqa: FBT001  # as Resampling has it
         """Return the kinds of groups whose influences of units are kept."""
@@ -246,16 +244,27 @@ class MetricGroups:
             + 6 * len(self.evaluation.requested.classifier)
             + (len(self.evaluation.points) + 1) * len(detector_costs.POINT_METRICS)
         )  # upper bound of metrics of all classes
-        numbers = {ALL: n_of_all, DETECTOR: n_of_all + len(self.bests[0]) * len(detector_costs.DETECTOR_METRICS)}
-        items = {what for what, n in numbers.items() if (n * n_units <= MOST_KEPT if keep is None else keep)}
-        return items | ({CURVE} if keeps_curve(n_units, len(axis_of(self.summary)), keep) else set())
+        numbers = {
+            class_metrics.ALL: n_of_all,
+            class_metrics.DETECTOR: n_of_all + len(self.bests[0]) * len(detector_costs.DETECTOR_METRICS),
+        }
+        items = {
+            what for what, n in numbers.items() if (n * n_units <= class_metrics.MOST_KEPT if keep is None else keep)
+        }
+        return items | (
+            {class_metrics.CURVE}
+            if class_metrics.keeps_curve(n_units, len(class_metrics.axis_of(self.summary)), keep)
+            else set()
+        )
 
 
 _PRECISE = 1e-6
 """Relative gain of another step at which training stops; the result includes this gain."""
 
 
-def calibrated_without(at_hand: LoadedTrials, left_out: LeftOut) -> CalibratedWithout | None:
+def calibrated_without(
+    at_hand: class_metrics.LoadedTrials, left_out: LeftOut
+) -> class_metrics.CalibratedWithout | None:
     """Train without each group in turn; return None if scores are infinite, the scale is 0, or there is no training.
 
     Parameters
@@ -289,7 +298,9 @@ def calibrated_without(at_hand: LoadedTrials, left_out: LeftOut) -> CalibratedWi
             some = replace(trials, loglik=trials.loglik[order[own]], label=trials.label[order[own]], weights=None)
             found_costs = calibrated_surprises(some, float(scale), np.array(offsets))
             costs[own] += found_costs / len(left_out.sides)
-    return CalibratedWithout(max((len(parts) - 1) * (result.min_cllr - float(np.mean(parts))), 0.0), costs)
+    return class_metrics.CalibratedWithout(
+        max((len(parts) - 1) * (result.min_cllr - float(np.mean(parts))), 0.0), costs
+    )
 
 
 def _objective(
@@ -376,7 +387,7 @@ class Replicates:
     """
 
     def __init__(
-        self, names: Mapping[MetricGroup, Sequence[MetricKey]], n_strata: int, seed: int, numbers: range
+        self, names: Mapping[class_metrics.MetricGroup, Sequence[MetricKey]], n_strata: int, seed: int, numbers: range
     ) -> None:
         self.names, self.seed, self.numbers = names, seed, numbers
         sizes = [len(some) for some in names.values()]
@@ -421,11 +432,13 @@ class Replicates:
         return dict(zip(chain(*self.names.values()), values, strict=True)), has_all
 
 
-Draw: TypeAlias = Callable[[Mapping[MetricGroup, Sequence[MetricKey]], range], Replicates]
+Draw: TypeAlias = Callable[[Mapping[class_metrics.MetricGroup, Sequence[MetricKey]], range], Replicates]
 """Function that adds up some metrics in some replicates over all trials."""
 
 
-def bootstrap_of(memory: float, draw: Draw, gathered: CollectedMetrics, resampling: Resampling) -> Bootstrap | None:
+def bootstrap_of(
+    memory: float, draw: Draw, gathered: class_metrics.CollectedMetrics, resampling: Resampling
+) -> Bootstrap | None:
     """Draw replicates of sums of class means, by the best decisions for all trials; None without a bootstrap.
 
     Parameters
@@ -459,9 +472,11 @@ def bootstrap_of(memory: float, draw: Draw, gathered: CollectedMetrics, resampli
     return Bootstrap.of(whole, np.concatenate(has_all), gathered.estimates, resampling)
 
 
-def together(sizes: Mapping[MetricGroup, float], room: float) -> Iterator[list[MetricGroup]]:
+def together(
+    sizes: Mapping[class_metrics.MetricGroup, float], room: float
+) -> Iterator[list[class_metrics.MetricGroup]]:
     """Yield lists of groups that fit in memory together (at least one)."""
-    some, taken = list[MetricGroup](), 0.0
+    some, taken = list[class_metrics.MetricGroup](), 0.0
     for name, size in sizes.items():
         if some and taken + size > room:
             yield some
@@ -480,10 +495,10 @@ MEMORY = 1 << 28
 
 def drawn_at_hand(
     block: CostBlock,
-    costed: Callable[[Collection[MetricGroup]], Iterable[CostedMetrics]],
+    costed: Callable[[Collection[class_metrics.MetricGroup]], Iterable[CostedMetrics]],
     n_strata: int,
     seed: int,
-    names: Mapping[MetricGroup, Sequence[MetricKey]],
+    names: Mapping[class_metrics.MetricGroup, Sequence[MetricKey]],
     numbers: range,
 ) -> Replicates:
     """Return replicates of trials in memory: a `Draw` after the first four arguments are bound."""
@@ -508,7 +523,7 @@ def class_uncertainty_of(
     trials, units = summary.in_turn.trials, summary.in_turn.units
     if units is None:
         return None
-    at_hand = LoadedTrials(summary, evaluation, trials, units, summary.in_turn.stratum)
+    at_hand = class_metrics.LoadedTrials(summary, evaluation, trials, units, summary.in_turn.stratum)
     means = ClassMeans.of(at_hand.label, at_hand.block.stratum, at_hand.block.weights, units.take(at_hand.order))
     design, block = means.design, means.block
     if design.n_units < 2:
@@ -519,7 +534,10 @@ def class_uncertainty_of(
         if left_out.is_possible:
             without = calibrated_without(at_hand, left_out)
             metric_groups = replace(metric_groups, left_out=left_out, without=without)
-    gathered, bands = CollectedMetrics(design, metric_groups.kept(units.n_units, resampling.keep)), metric_groups.bands
+    gathered, bands = (
+        class_metrics.CollectedMetrics(design, metric_groups.kept(units.n_units, resampling.keep)),
+        metric_groups.bands,
+    )
     shares, no_lock = bands.units.shares(block), nullcontext()
     metrics = list[CostedMetrics]()
     for one in metric_groups.costed(metric_groups.names, at_hand):
@@ -532,7 +550,7 @@ def class_uncertainty_of(
             bands.count(one.detector, shares, below, no_lock)
             bands.add(one.detector.target, below)
 
-    def costed(names: Collection[MetricGroup]) -> Iterable[CostedMetrics]:
+    def costed(names: Collection[class_metrics.MetricGroup]) -> Iterable[CostedMetrics]:
         return [one for one in metrics if one.group in names] or metric_groups.costed(names, at_hand)
 
     draw = partial(drawn_at_hand, block, costed, len(design.home), resampling.seed)

@@ -24,7 +24,7 @@ from deciban.core import logliks as kernels
 from deciban.core.class_counts import chosen, count_type, log_weights, non_target_priors, tally
 from deciban.core.expected import ErrorCounts
 from deciban.core.logliks import critical_priors, relative, row_blocks
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint
 from deciban.errors import InputError, option
 from deciban.evaluation.curves import PooledOdds, prior_axis
 from deciban.evaluation.two_class.summary import Summary

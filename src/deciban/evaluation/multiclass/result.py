@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint
 from deciban.evaluation.curves import Reliability
 from deciban.evaluation.metrics import NOTHING, InformationAt, Requested
 from deciban.evaluation.multiclass.problem_sums import DecidedAt

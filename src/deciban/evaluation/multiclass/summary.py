@@ -22,7 +22,7 @@ from deciban.core.class_counts import ClassSample, accepted_open_set
 from deciban.core.expected import MeanCost
 from deciban.core.logliks import are_alike, relative
 from deciban.core.ranks.counts import joined_weights
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint
 from deciban.core.resampling.unit_counts import joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_objective import ClassTrials, ruled_out

@@ -11,15 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from deciban.core.ranks.hull import FEW_ERRORS, Rocch
-from deciban.core.ranks.operating import (
-    WORSE_THAN_NONE,
-    PointLike,
-    beyond,
-    detection_cost,
-    effective_log_odds,
-    evidence_bounds,
-)
+from deciban.core.ranks import roc
 from deciban.core.resampling.clusters import ClassVariances
 from deciban.core.resampling.intervals import LEVEL, Estimate
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bins_of
@@ -38,12 +30,7 @@ from deciban.evaluation.curves import (
 )
 from deciban.evaluation.metrics import NOTHING, information_of, requested_of
 from deciban.evaluation.results import Evaluation, PointResult
-from deciban.evaluation.two_class.linear_metrics import (
-    LinearMetric,
-    MetricInfluences,
-    MetricsOfEvaluation,
-    WithoutGroups,
-)
+from deciban.evaluation.two_class import linear_metrics as linear
 from deciban.evaluation.two_class.summary import (
     DEFAULT_POINTS,
     BinnedTrials,
@@ -73,7 +60,7 @@ _SHOWN = 4
 
 def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) -> tuple[str, ...]:
     """Return the notes for one system, the most serious first."""
-    auc, dr30, notes = summary.ranks.table.auc(), summary.ranks.rocch.few_errors(FEW_ERRORS), list[str]()
+    auc, dr30, notes = summary.ranks.table.auc(), summary.ranks.rocch.few_errors(roc.FEW_ERRORS), list[str]()
     no_llrs = ""
     n_tar, n_non = summary.n_tar, summary.n_non
     if auc < 0.5 - _BEYOND_CHANCE * math.sqrt((n_tar + n_non + 1) / (12 * n_tar * n_non)):  # Mann and Whitney 1947
@@ -112,13 +99,13 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     if false_alarms > misses:
         return [
             Note(
-                f"All metrics are uncertain: fewer than {FEW_ERRORS} misses or false alarms at every prior.",
+                f"All metrics are uncertain: fewer than {roc.FEW_ERRORS} misses or false alarms at every prior.",
                 "few-errors",
             )
         ]
     entries = dict[tuple[str, str], list[str]]()
     for point in points:
-        actual = _few(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS) if are_llrs else ""
+        actual = _few(point.n_fa < roc.FEW_ERRORS, point.n_miss < roc.FEW_ERRORS) if are_llrs else ""
         best = _few(-point.threshold < false_alarms, -point.threshold > misses)
         few = {"actDCF and minDCF": best} if actual == best else {"actDCF": actual, "minDCF": best}
         for costs, errors in few.items():
@@ -138,7 +125,7 @@ def _points(names: Sequence[str]) -> str:
 
 def _few(few_false_alarms: bool, few_misses: bool) -> str:  # noqa: FBT001  # two answers, in the order of words
     kinds = ["false alarms"] * few_false_alarms + ["misses"] * few_misses
-    return f"fewer than {FEW_ERRORS} {' and '.join(kinds)}" if kinds else ""
+    return f"fewer than {roc.FEW_ERRORS} {' and '.join(kinds)}" if kinds else ""
 
 
 _MOST_DIGITS = 7
@@ -174,11 +161,11 @@ def _badly_calibrated(summary: Summary, points: Sequence[PointResult], curves: C
     errors, are_misses = summary.errors(-log_odds), log_odds > 0.0
     rate = np.where(are_misses, errors.p_miss, errors.p_fa)
     error = np.exp(np.abs(log_odds)) * np.sqrt(rate / np.where(are_misses, summary.n_tar, summary.n_non))
-    bad = curves.act_error > WORSE_THAN_NONE + _SURE * error
+    bad = curves.act_error > roc.WORSE_THAN_NONE + _SURE * error
     if bad.all():
         return [Note("At every prior, decisions cost more than without scores.", "calibration")]
     intervals = _intervals(curves.prior_log_odds, bad)
-    places = intervals or [str(point) for point in points if point.act_dcf > WORSE_THAN_NONE]
+    places = intervals or [str(point) for point in points if point.act_dcf > roc.WORSE_THAN_NONE]
     if not places:
         return []
     where = listed(_first(places, "ranges" if intervals else "points"))
@@ -221,7 +208,7 @@ def evaluate(
     non: ArrayLike,
     *,
     name: str = "system",
-    operating_points: TwoClassMetrics | Iterable[PointLike] = DEFAULT_POINTS,
+    operating_points: TwoClassMetrics | Iterable[roc.PointLike] = DEFAULT_POINTS,
     tar_weights: Weights = None,
     non_weights: Weights = None,
     tar_units: Units = None,
@@ -339,7 +326,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         cllr=summary.cllr,
         min_cllr=summary.recalibrated.cllr(),
         prbep=rocch.prbep(),
-        dr30=rocch.few_errors(FEW_ERRORS),
+        dr30=rocch.few_errors(roc.FEW_ERRORS),
         operating_points=points,
         notes=notes_on(summary, points, curves),
         curves=curves,
@@ -369,7 +356,7 @@ def summary_of_labelled(
     is_target: BoolArray,
     weight: CountArray | None = None,
     *,
-    metrics: TwoClassMetrics | Iterable[PointLike] = DEFAULT_POINTS,
+    metrics: TwoClassMetrics | Iterable[roc.PointLike] = DEFAULT_POINTS,
     resampling: Resampling | None = None,
 ) -> Summary:
     """Return the summary of trials of both classes in one array, with labels and optional weights and units."""
@@ -389,14 +376,14 @@ def summary_of_labelled(
     return summary
 
 
-def _at_points(summary: Summary, rocch: Rocch) -> tuple[PointResult, ...]:
+def _at_points(summary: Summary, rocch: roc.Rocch) -> tuple[PointResult, ...]:
     points = summary.metrics.operating_points
     p_target, c_miss, c_fa = np.array([(p.p_target, p.c_miss, p.c_fa) for p in points], dtype=np.float64).T
-    log_odds = effective_log_odds(logit(p_target), c_miss, c_fa)
+    log_odds = roc.effective_log_odds(logit(p_target), c_miss, c_fa)
     errors = summary.errors(-log_odds)
-    act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
+    act = roc.detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
     best = rocch.best_rates(log_odds)
-    least = detection_cost(*best, log_odds, 1.0, 1.0, normalize=True)
+    least = roc.detection_cost(*best, log_odds, 1.0, 1.0, normalize=True)
     effective = [point.effective_prior for point in points]
     place = summary.ranks.pav.thresholds[rocch.best_vertices(log_odds)]
     items = (effective, -log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
@@ -423,11 +410,11 @@ def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampl
     if max(design.seen) < 2:
         return None
     n_units, (n_tar, n_non) = design.n_units, design.effective.tolist()
-    metrics = list(MetricsOfEvaluation(summary, evaluation, costs, (n_tar, n_non)))
+    metrics = list(linear.MetricsOfEvaluation(summary, evaluation, costs, (n_tar, n_non)))
     stacked = np.stack([one.costs_by(costs.best) for one in metrics], axis=-1)[:, 0]
     minima = _moving_minima(metrics, stacked, costs)
-    without = WithoutGroups.of(metrics, minima, counted) if minima and resampling.optimism is not False else None
-    influences = MetricInfluences(metrics, stacked, counted, without)
+    without = linear.WithoutGroups.of(metrics, minima, counted) if minima and resampling.optimism is not False else None
+    influences = linear.MetricInfluences(metrics, stacked, counted, without)
     sums = ClassVariances(influences.names, design)
     for part, through_tar, through_non, through_both in influences.blocks():
         n_alike = tar.n_alike[part] if isinstance(tar, SingleCounts) else None
@@ -453,7 +440,7 @@ def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampl
 
 
 def _estimates(
-    metrics: Sequence[LinearMetric],
+    metrics: Sequence[linear.LinearMetric],
     sums: ClassVariances[uncertainty.MetricKey],
     shifts: Mapping[int, float],
     *,
@@ -472,7 +459,7 @@ def _estimates(
     return result, limited
 
 
-def _moving_minima(metrics: Sequence[LinearMetric], costs: FloatArray, of: LinearCosts) -> list[int]:
+def _moving_minima(metrics: Sequence[linear.LinearMetric], costs: FloatArray, of: LinearCosts) -> list[int]:
     """Return the positions of minima, except minima that no unit moves because all trials of a class cost the same."""
     moves = np.any(
         [np.ptp(one[seen > 0], axis=0) > 0 for one, seen in zip(costs, (of.n_tar, of.n_non), strict=True)], 0
@@ -482,16 +469,16 @@ def _moving_minima(metrics: Sequence[LinearMetric], costs: FloatArray, of: Linea
 
 def _wanted(summary: Summary, evaluation: Evaluation) -> FloatArray:
     """Return thresholds at which counts must be exact."""
-    bounds = evidence_bounds(np.array(summary.metrics.factors))
+    bounds = roc.evidence_bounds(np.array(summary.metrics.factors))
     at = [one.errors.threshold for one in evaluation.requested.rates_at]
     at += [one.errors.threshold for one in evaluation.requested.at_thresholds]
     at += [-float(logit(one["p_target"])) for one in evaluation.requested.classifier]
     points = [place for point in evaluation.operating_points for place in (point.threshold, point.min_threshold)]
     if (rule := summary.metrics.rule) is not None:
         at += [x for p in summary.metrics.rule_priors for x in rule.jumps(float(logit(p))).tolist()]
-    log_odds = effective_log_odds(evaluation.curves.prior_log_odds[:: Bands.STEP], 1.0, 1.0)
+    log_odds = roc.effective_log_odds(evaluation.curves.prior_log_odds[:: Bands.STEP], 1.0, 1.0)
     levels = evaluation.curves.levels[:: Bands.LEVEL_STEP]
-    values = np.concatenate((-bounds, beyond(bounds), at, points, [evaluation.eer_threshold], -log_odds, levels))
+    values = np.concatenate((-bounds, roc.beyond(bounds), at, points, [evaluation.eer_threshold], -log_odds, levels))
     return values[np.isfinite(values)]
 
 
@@ -515,7 +502,7 @@ def costs_of_trials(summary: Summary, evaluation: Evaluation, metric: uncertaint
     n_units = trials.about.n_units
     bins = bins_of(summary.ranks.table, summary.ranks.pav, _wanted(summary, evaluation), n_units)
     costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.ranks.pav, summary.ranks.rocch, bins)
-    known = {one.name: one for one in MetricsOfEvaluation(summary, evaluation, costs, (n_units, n_units))}
+    known = {one.name: one for one in linear.MetricsOfEvaluation(summary, evaluation, costs, (n_units, n_units))}
     tar, non = uncertainty.looked_up(known, metric).costs_by(costs.best)[:, 0]
     of_tar, of_non = (bins.of(scores) for scores in trials.scores)
     return tar[of_tar], non[of_non]
@@ -532,7 +519,7 @@ class ReplicatedMetrics:
     metrics : sequence of LinearMetric
     """
 
-    def __init__(self, metrics: Sequence[LinearMetric]) -> None:
+    def __init__(self, metrics: Sequence[linear.LinearMetric]) -> None:
         self.metrics = metrics
         self.fixed = [k for k, one in enumerate(metrics) if isinstance(one.costs, np.ndarray)]
         self.costs = np.stack([metrics[k].costs for k in self.fixed], axis=1)
@@ -567,7 +554,7 @@ class ReplicatedMetrics:
 def with_bootstrap(
     known: uncertainty.Uncertainty,
     trials: TrialsByUnit,
-    metrics: Sequence[LinearMetric],
+    metrics: Sequence[linear.LinearMetric],
     counted: BinnedTrials,
     resampling: Resampling,
 ) -> uncertainty.Uncertainty:

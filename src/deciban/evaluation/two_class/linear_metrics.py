@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 import numpy as np
 from scipy.special import expit, logit
 
-from deciban.core.ranks.hull import Rocch
-from deciban.core.ranks.operating import ErrorsAt, beyond, evidence_bounds
+from deciban.core.ranks.roc import ErrorsAt, Rocch, beyond, evidence_bounds
 from deciban.core.resampling import linearised
 from deciban.core.resampling.clusters import ClassRate, ClassVariances
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale

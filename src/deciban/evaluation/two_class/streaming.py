@@ -11,7 +11,7 @@ from scipy.special import logit
 
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import probabilities_note
-from deciban.core.ranks.operating import PointLike
+from deciban.core.ranks.roc import PointLike
 from deciban.errors import InputError, warn
 from deciban.evaluation.metrics import METRICS, key_among, keys_of, metric_of
 from deciban.evaluation.results import Evaluation

@@ -25,7 +25,7 @@ from scipy.special import logit
 from deciban._validate import arrays as _validate
 from deciban.core.expected import ErrorCounts, MeanCost, WeightedScores, log_cost, mixed
 from deciban.core.ranks.counts import SortedClass, joined_weights
-from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
+from deciban.core.ranks.roc import OperatingPoint, PointLike, as_operating_point
 from deciban.core.resampling import unit_counts
 from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.unit_counts import UnitCounts

@@ -11,19 +11,9 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
+from deciban.io import text as tokens
 from deciban.io.columns import headers as naming
 from deciban.io.formats import NEEDED_ROLE, ContentKind, InputOptions, TextFormat, text_formats
-from deciban.io.text import (
-    DELIMITERS,
-    counts_rows,
-    is_number,
-    is_quoted,
-    looks_numeric,
-    may_be_decimals,
-    mostly,
-    split,
-    titled,
-)
 from deciban.io.text.reader import Layout
 from deciban.trials.lists import identity_of
 
@@ -75,9 +65,10 @@ class FirstLines:
     @classmethod
     def of(cls, sample: Sequence[str], name: str, options: InputOptions, format: TextFormat | None = None) -> Self:
         """Split lines by each delimiter."""
-        quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS}
+        quoted = {d: d != "," and tokens.is_quoted(sample[0], d) for d in tokens.DELIMITERS}
         tables = {
-            d: with_row_names([split(line, d, quoted=quoted[d]) for line in sample], sample[0]) for d in DELIMITERS
+            d: with_row_names([tokens.split(line, d, quoted=quoted[d]) for line in sample], sample[0])
+            for d in tokens.DELIMITERS
         }
         return cls(sample, quoted, tables, name, options, format)
 
@@ -89,7 +80,7 @@ class FirstLines:
         if not delimiters:
             return None
         rows = self.tables[delimiters[0]]
-        return ColumnsSeen(rows, titled(rows) or stands_alone(rows) or _names_roles(rows[0]), self.options)
+        return ColumnsSeen(rows, tokens.titled(rows) or stands_alone(rows) or _names_roles(rows[0]), self.options)
 
     def layout(self) -> Layout:
         """Return the layout of the lines, from their format, from the columns that the user named, or from their text.
@@ -162,10 +153,10 @@ class FirstLines:
         regular = [d for d, rows in self.tables.items() if len(n := {*map(len, rows)}) == 1 and max(n) > 1]
         possible = regular or [d for d, rows in self.tables.items() if len(rows[0]) > 1]
         first = [row[0] for row in self.tables[" "]]
-        if not possible and self.options.need in (None, "scores", "key") and looks_numeric(first[1:] or first):
+        if not possible and self.options.need in (None, "scores", "key") and tokens.looks_numeric(first[1:] or first):
             return ["," if self.sample[0].startswith('"') else " "]  # quotes are read with commas only
         n_single = sum(len(row) == 1 for row in self.tables[" "])
-        if not possible and mostly(n_single, len(self.sample)):
+        if not possible and tokens.mostly(n_single, len(self.sample)):
             possible.append(" ")  # a single column
         if self.format is not None:
             if " " not in possible and any(" " not in line for line in self.format.lines):
@@ -254,9 +245,9 @@ class FirstLines:
         if need == "index" or not regular or roles[0] == naming.CONDITION:
             return False  # a first column without a name may contain names of trials
         if scores:
-            numbers = [first[at] for at in scores if is_number(first[at])]
+            numbers = [first[at] for at in scores if tokens.is_number(first[at])]
             titles = not numbers or (need == "class-scores" and "class" in roles and naming.counts_columns(numbers))
-            return titles and all(looks_numeric([row[at] for row in regular]) for at in scores)
+            return titles and all(tokens.looks_numeric([row[at] for row in regular]) for at in scores)
         if need == "key" and "label" in roles and not any(vocabulary.meaning(field) is not None for field in first):
             at = roles.index("label")
             return delimiter != " " or _are_labels([row[at] for row in regular], vocabulary)
@@ -265,11 +256,11 @@ class FirstLines:
     def _without_header(self, need: ContentKind, delimiter: str) -> list[Layout]:
         """Return the possible layouts of rows in the given format, or in all formats; each order of columns once."""
         rows = self.tables[delimiter]
-        if self.format is None and (titled(rows) or (need == "index" and len(rows[0]) == 1)):
+        if self.format is None and (tokens.titled(rows) or (need == "index" and len(rows[0]) == 1)):
             return []  # the first line is a header; a single column of words is ambiguous
         if delimiter != " " and self.format is None and any(" " in field for row in rows for field in row):
             return []  # blanks probably separate columns, or commas decimals
-        if delimiter == "," and self.format is None and need == "scores" and may_be_decimals(self.sample):
+        if delimiter == "," and self.format is None and need == "scores" and tokens.may_be_decimals(self.sample):
             return []
         layouts: dict[tuple[str, ...], Layout] = {}
         for candidate in self._candidates():
@@ -296,7 +287,7 @@ class FirstLines:
 def _is_header_of(roles: Sequence[str], fields: Sequence[str], vocabulary: Vocabulary) -> bool:
     """Return True if a first line names columns of these roles, and cannot be a trial."""
     for role, field in zip(roles, fields, strict=True):
-        if (role == "score" and is_number(field)) or (role == "label" and vocabulary.meaning(field) is not None):
+        if (role == "score" and tokens.is_number(field)) or (role == "label" and vocabulary.meaning(field) is not None):
             return False
     named = [naming.role_of(field) == role for role, field in zip(roles, fields, strict=True) if role in naming.ROLES]
     return any(named) if {"score", "label"} & set(roles) else all(named)
@@ -315,7 +306,9 @@ def _check_named(roles: Sequence[str], needed: str | None) -> None:
 
 def _names_roles(fields: Sequence[str]) -> bool:
     """Return True if a first line contains no number, and at least one title with a known meaning."""
-    return not any(map(is_number, fields)) and any(naming.role_of(field)[0] != naming.CONDITION for field in fields)
+    return not any(map(tokens.is_number, fields)) and any(
+        naming.role_of(field)[0] != naming.CONDITION for field in fields
+    )
 
 
 def _is_free_header(fields: Sequence[str], need: ContentKind, delimiter: str) -> bool:
@@ -323,7 +316,7 @@ def _is_free_header(fields: Sequence[str], need: ContentKind, delimiter: str) ->
     known = [naming.role_of(field)[0] != naming.CONDITION for field in fields]
     if need == "index" and delimiter == " ":
         return all(known)  # with blanks, words like `file` or `model` may be names of trials
-    if need in ("scores", "key", "index") and any(map(is_number, fields)):
+    if need in ("scores", "key", "index") and any(map(tokens.is_number, fields)):
         return False
     may_be_labels = delimiter != " " and any(map(naming.may_be_label, fields))
     return any(known) or may_be_labels or (need == "class-scores" and not fields[0])
@@ -331,7 +324,7 @@ def _is_free_header(fields: Sequence[str], need: ContentKind, delimiter: str) ->
 
 def _are_labels(column: Sequence[str], vocabulary: Vocabulary) -> bool:
     vocabulary = vocabulary.within(column)
-    return mostly(sum(vocabulary.meaning(word) is not None for word in column), len(column))
+    return tokens.mostly(sum(vocabulary.meaning(word) is not None for word in column), len(column))
 
 
 def _is_doubtful(format: TextFormat, rows: Rows, delimiter: str) -> bool:
@@ -357,17 +350,17 @@ def _fits(rows: Rows, roles: tuple[str, ...], options: InputOptions, format: Tex
     vocabulary = options.vocabulary
     for role, column in zip(roles, zip(*regular, strict=True), strict=True):
         known = sum(vocabulary.meaning(word) is not None for word in column)
-        if role == "score" and not mostly(sum(map(is_number, column)), len(column)):
+        if role == "score" and not tokens.mostly(sum(map(tokens.is_number, column)), len(column)):
             return False
         if role == "label":
             labels = {word.casefold() for word in column}
             of_pair = options.need == "key" and _are_labels(column, vocabulary)
-            if not of_pair and not mostly(known, len(column)):
+            if not of_pair and not tokens.mostly(known, len(column)):
                 return False
         if role in naming.IDENTITY or (role.startswith(naming.CONDITION) and format.derive is not None):
             # Label words and decimal fractions do not name trials.
             words = known == len(column) and not set(column) <= {"0", "1"}
-            if words or all("." in field and is_number(field) for field in column):
+            if words or all("." in field and tokens.is_number(field) for field in column):
                 return False
     if roles == ("trial", "score", "label") and all(row[1].isdigit() for row in regular):
         return False  # whole numbers between a name and a label are names
@@ -389,7 +382,9 @@ def with_row_names(rows: Sequence[Sequence[str]], header: str) -> Sequence[Seque
     """
     n_fields = len(rows[0]) + 1
     n_longer, n_rows = sum(len(row) == n_fields for row in rows[1:]), len(rows) - 1
-    lacks_one = n_fields > 2 and n_rows > 0 and (n_longer == n_rows or (n_longer > 1 and mostly(n_longer, n_rows)))
+    lacks_one = (
+        n_fields > 2 and n_rows > 0 and (n_longer == n_rows or (n_longer > 1 and tokens.mostly(n_longer, n_rows)))
+    )
     names = [row[0] for row in rows[1:] if len(row) == n_fields]
     of_r = header.lstrip().startswith('"') or (all(map(str.isdigit, names)) and len({*names}) == len(names))
     return [["", *rows[0]], *rows[1:]] if lacks_one and of_r and _names_roles(rows[0]) else rows
@@ -407,7 +402,7 @@ def without_row_numbers(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     """
     if roles[0] != naming.CONDITION:
         return tuple(roles)
-    counted = counts_rows([row[0] for row in rows[1:]])
+    counted = tokens.counts_rows([row[0] for row in rows[1:]])
     return (naming.IGNORED, *roles[1:]) if counted or identity_of(roles) else tuple(roles)
 
 
@@ -422,7 +417,7 @@ def with_names_of_rows(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> t
     ('trial', 'score', 'score')
     """
     names = [row[0] for row in rows[1:]]
-    are_names = all(names) and len({*names}) == len(names) and not any(map(is_number, names))
+    are_names = all(names) and len({*names}) == len(names) and not any(map(tokens.is_number, names))
     only_classes = roles[0] == naming.CONDITION and len(roles) > 2 and {*roles[1:]} == {"score"}
     return ("trial", *roles[1:]) if only_classes and are_names else tuple(roles)
 
@@ -480,4 +475,4 @@ def _with_classes(roles: Sequence[str], rows: Rows) -> tuple[str, ...]:
 def numeric_columns(rows: Rows) -> list[bool]:
     """Return True for each title above a column of numbers."""
     regular = [row for row in rows[1:] if len(row) == len(rows[0])]
-    return [bool(regular) and looks_numeric([row[at] for row in regular]) for at in range(len(rows[0]))]
+    return [bool(regular) and tokens.looks_numeric([row[at] for row in regular]) for at in range(len(rows[0]))]

@@ -11,18 +11,9 @@ from itertools import combinations
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, either, in_lines, option
+from deciban.io import text as tokens
 from deciban.io.columns import headers
 from deciban.io.formats import NEEDED_ROLE, ContentKind, InputOptions, TextFormat
-from deciban.io.text import (
-    counts_rows,
-    is_number,
-    is_odd_number,
-    looks_numeric,
-    may_be_decimals,
-    mostly,
-    odd_character,
-    shortened,
-)
 from deciban.io.text.reader import Layout
 from deciban.trials.lists import identity_of
 
@@ -52,7 +43,7 @@ def stands_alone(rows: Sequence[Sequence[str]]) -> bool:
     """
     first, *others = rows
     below = [field for row in others for field in row]
-    are_titles = {*first}.isdisjoint(below) and not any(map(is_number, first))
+    are_titles = {*first}.isdisjoint(below) and not any(map(tokens.is_number, first))
     return are_titles and len(others) > 1 and len({*below}) < len(below)
 
 
@@ -94,7 +85,9 @@ class ColumnsSeen:
     @cached_property
     def _scores(self) -> list[int]:
         """Columns that may contain scores, the most likely first."""
-        numbers = [at for at, values in enumerate(self._values) if looks_numeric(values) and not self._counts(at)]
+        numbers = [
+            at for at, values in enumerate(self._values) if tokens.looks_numeric(values) and not self._counts(at)
+        ]
         known = [at for at in numbers if self._roles[at] == "score"]
         taken = ("label", "class", "trial", "enroll", "test", "side")
         free = [at for at in numbers if self._roles[at] not in taken]
@@ -105,7 +98,7 @@ class ColumnsSeen:
     def no_number(self) -> str:
         """Return the problem of the only column named as a score, or an empty text."""
         scores = [at for at, role in enumerate(self._roles) if role == "score"]
-        wrong = [one for at in scores[:1] for one in self._values[at] if not is_number(one)]
+        wrong = [one for at in scores[:1] for one in self._values[at] if not tokens.is_number(one)]
         if len(scores) != 1 or not wrong:
             return ""
         return f"{wrong[0]!r} in the column {self.rows[0][scores[0]]!r} is not a number"
@@ -115,7 +108,9 @@ class ColumnsSeen:
         if len(scores) != 2 or not self.has_header:  # the probabilities of two classes
             return scores
         pairs = zip(*(self._values[at] for at in scores), strict=True)
-        numbers = [(float(one), float(other)) for one, other in pairs if is_number(one) and is_number(other)]
+        numbers = [
+            (float(one), float(other)) for one, other in pairs if tokens.is_number(one) and tokens.is_number(other)
+        ]
         if not all(math.isclose(one + other, 1.0, abs_tol=_ROUNDED) for one, other in numbers):
             return scores
         words = headers.words_of_columns([self.rows[0][at] for at in scores], in_order=False)
@@ -153,7 +148,7 @@ class ColumnsSeen:
     def _counts(self, at: int) -> bool:
         """Return True if a column without a title counts the rows."""
         values, unnamed = self._values[at], self.has_header and not self.rows[0][at]
-        return unnamed and counts_rows(values)
+        return unnamed and tokens.counts_rows(values)
 
     def _names(self, label: int | None = None) -> list[tuple[str, int]]:
         """Return the columns that identify trials, with their roles, given the column of labels; empty if rows do."""
@@ -162,7 +157,7 @@ class ColumnsSeen:
             return [(side, list(self._roles).index(side)) for side in sides]
         others = [at for at in range(len(self._values)) if at not in (*self._scores, label)]
         varied = [at for at in others if not self._counts(at) and len({*self._values[at]}) > 1]
-        varied = [at for at in varied if not looks_numeric(self._values[at]) or _are_whole(self._values[at])]
+        varied = [at for at in varied if not tokens.looks_numeric(self._values[at]) or _are_whole(self._values[at])]
         names = [at for at in varied if self._are_distinct(at) or not self.has_header]
         pairs = [tuple(self._values[at][k] for at in varied) for k in range(len(self._values[0]))]
         names = names or (varied if len(varied) == len(("enroll", "test")) and len({*pairs}) == len(pairs) else [])
@@ -197,20 +192,20 @@ class ColumnsSeen:
         if len(names) < _FEWEST_OF_MATRIX or not regular or not all(name.isdecimal() for name in names):
             return False
         distinct = len({*names}) == len(names) and len({row[0] for row in regular}) == len(regular)
-        return distinct and all(looks_numeric(column) for column in list(zip(*regular, strict=True))[1:])
+        return distinct and all(tokens.looks_numeric(column) for column in list(zip(*regular, strict=True))[1:])
 
     def shown(self) -> str:
         """Return the names of the columns, with their values if there are few."""
         if self.looks_like_matrix:
             return f"{self.rows[0][0]!r} and {len(self.rows[0]) - 1:,} with numbers for names: a matrix of trials?"
-        if not self.has_header and len(self.rows[0]) > _MOST_IN_ORDER and all(map(looks_numeric, self._values)):
+        if not self.has_header and len(self.rows[0]) > _MOST_IN_ORDER and all(map(tokens.looks_numeric, self._values)):
             return f"{len(self.rows[0]):,} without names, all of numbers"
         words = []
         for at, values in enumerate(self._values):
             name = self.rows[0][at] if self.has_header else ""
             called = repr(name) if name else f"number {at + 1}" + " without a name" * self.has_header
             distinct = list(dict.fromkeys(values))
-            are_numbers = looks_numeric(values) and len(distinct) > headers.MOST_WORDS
+            are_numbers = tokens.looks_numeric(values) and len(distinct) > headers.MOST_WORDS
             held = "numbers" if are_numbers else ", ".join(distinct[:3])
             words.append(f"{called} ({held[:60]}{', ...' * (len(distinct) > 3 and held != 'numbers')})")
         more = len(self.rows[0]) - len(words)
@@ -283,7 +278,7 @@ class ColumnsSeen:
 
 def _are_whole(values: Sequence[str]) -> bool:
     """Return True if all finite numbers are integers, as in labels or numbers of speakers."""
-    numbers = [float(value) for value in values if is_number(value)]
+    numbers = [float(value) for value in values if tokens.is_number(value)]
     return all(math.isfinite(x) and x == int(x) for x in numbers)
 
 
@@ -298,8 +293,8 @@ def could_be(sample: Sequence[str], layouts: Sequence[Layout], name: str, option
         else:
             ways.append(options.columns_option(",".join(layout.roles)))
     return (
-        f"{name}: could be {readings}, the first line is {shortened(sample[0])!r}. Choose one: {ways[0]} or another "
-        f"of:{in_lines(ways)}"
+        f"{name}: could be {readings}, the first line is {tokens.shortened(sample[0])!r}. "
+        f"Choose one: {ways[0]} or another of:{in_lines(ways)}"
     )
 
 
@@ -310,10 +305,10 @@ def refuse_decimal_commas(sample: Sequence[str], name: str) -> None:
     ------
     FormatError
     """
-    if may_be_decimals(sample):
+    if tokens.may_be_decimals(sample):
         raise FormatError(
-            f"{name}:1: {shortened(sample[0])!r} may be a number with a decimal comma, a number with a comma between "
-            "thousands, or a name and an integer. Write numbers with a point, for example with "
+            f"{name}:1: {tokens.shortened(sample[0])!r} may be a number with a decimal comma, a number with a comma "
+            "between thousands, or a name and an integer. Write numbers with a point, for example with "
             f"tr , . < {shlex.quote(name)}; or put a tab between a name and its score."
         )
 
@@ -328,15 +323,15 @@ def refuse_odd_numbers(rows: Sequence[Sequence[str]], sample: Sequence[str], nam
     """
     regular = [(row, line) for row, line in zip(rows, sample, strict=True) if len(row) == len(rows[0])]
     for column in zip(*(row for row, _ in regular), strict=True):
-        odd = [at for at, field in enumerate(column) if is_odd_number(field)]
-        if not odd or not mostly(sum(map(is_number, column)) + len(odd), len(column)):
+        odd = [at for at, field in enumerate(column) if tokens.is_odd_number(field)]
+        if not odd or not tokens.mostly(sum(map(tokens.is_number, column)) + len(odd), len(column)):
             continue
         field, line = column[odd[0]], regular[odd[0]][1]
-        what = odd_character(field)
+        what = tokens.odd_character(field)
         why = f" It has {what}." if what else " Divide percentages by 100." if field.strip().endswith("%") else ""
         raise FormatError(
-            f"{name}: {field!r} is not a valid number, in the line {shortened(line)!r}.{why} Write digits 0 to 9, a "
-            "point, and - for minus, as in -0.5 or 2.5e-3."
+            f"{name}: {field!r} is not a valid number, in the line {tokens.shortened(line)!r}.{why} Write digits 0 "
+            "to 9, a point, and - for minus, as in -0.5 or 2.5e-3."
         )
 
 
@@ -365,7 +360,7 @@ def undecided(
     swapped : Layout or None
         The layout of the lines as a key if scores are needed, or as scores if a key is needed.
     """
-    line, need = shortened(sample[0]), options.need or "scores"
+    line, need = tokens.shortened(sample[0]), options.need or "scores"
     words = f" Define the words for target and non-target if they are unknown: {headers.labels_option()}."
     words = words if need == "key" else ""
     needed = f"{need.replace('-', ' ')} are" if need.endswith("scores") else f"a {need.replace('-', ' ')} is"
@@ -401,7 +396,7 @@ def undecided(
         stop = "" if seen.shown().endswith("?") else "."
         some = "one of these" if len(ways) > 1 else "this, if it is right"
         return f"{name}:1: unclear {request}{first}. The columns are {seen.shown()}{stop} Use {some}:{in_lines(ways)}"
-    odd = odd_character(sample[0])
+    odd = tokens.odd_character(sample[0])
     words = f" The line has {odd}: write plain blanks, digits and minus signs." if odd else words
     there = f" The columns are {seen.shown()}." if seen is not None and seen.has_header else ""
     return _fault(sample, seen, name, need) or (
@@ -412,7 +407,7 @@ def undecided(
 
 def _fault(sample: Sequence[str], seen: ColumnsSeen | None, name: str, need: str) -> str:
     """Return the fault of lines that naming columns cannot solve; empty if unknown."""
-    line = shortened(sample[0])
+    line = tokens.shortened(sample[0])
     if seen is not None and seen.has_header and len(sample) == 1:
         return f"{name}:1: contains a header, {line!r}, and no row. Expected one trial per line below it."
     if "|" in sample[0] and (seen is None or len(seen.rows[0]) == 1):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from deciban.analysis.comparison import Against, Comparison
-    from deciban.core.ranks.operating import PointLike
+    from deciban.core.ranks.roc import PointLike
     from deciban.evaluation import ClassEvaluation, Evaluation, Results
     from deciban.evaluation.one_system import OneSystem
     from deciban.models.score_model import ScoreModel

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from deciban._files import PathLike, ScratchFolder, display_name
-from deciban.core.ranks.operating import OperatingPoint, as_operating_point
+from deciban.core.ranks.roc import OperatingPoint, as_operating_point
 from deciban.decisions import Application, error_costs
 from deciban.errors import InputError, KeyMismatchError, Message, MissingScoresError, counted, not_none, option, refuse
 from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, evaluate_decisions

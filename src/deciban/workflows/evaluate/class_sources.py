@@ -16,17 +16,7 @@ from deciban.core.resampling.class_sums import CostSums, centre_of
 from deciban.core.resampling.clusters import UnitDesign
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_training import train_counted
-from deciban.engines.class_problems import (
-    ProblemUnitSums,
-    SystemScores,
-    TrialBlock,
-    UnitsAndStrata,
-    confusion_in,
-    grouped,
-    summarize_surveyed,
-    survey_classes,
-    totals_of,
-)
+from deciban.engines import class_problems
 from deciban.errors import InputError, not_none, option
 from deciban.evaluation.multiclass.class_metrics import DETECTOR, ClassMetric, CollectedMetrics, MetricGroup
 from deciban.evaluation.multiclass.detector_costs import Held
@@ -108,7 +98,7 @@ def evaluate_class_batches(
     source: TrialSource,
     engine: Engine,
     options: Options,
-    units: TrialUnits | UnitsAndStrata | None = None,
+    units: TrialUnits | class_problems.UnitsAndStrata | None = None,
     *,
     system: int,
     name: str,
@@ -150,15 +140,19 @@ def evaluate_class_batches(
         require_room(CLASSIFIER, needed, engine.bounded(options.scale.n_bytes))
 
     def evaluated(
-        source: TrialSource, metrics: ClassMetrics, who: UnitsAndStrata | None
+        source: TrialSource, metrics: ClassMetrics, who: class_problems.UnitsAndStrata | None
     ) -> tuple[ClassEvaluation, ScoreChecks]:
         """Return the evaluation of a source of classes, or of groups."""
         memory, how_sure = engine.bounded(options.scale.n_bytes), options.how_sure
-        sums = survey_classes(source, engine, system=system, metrics=metrics, who=who, has_pages=options.has_pages)
+        sums = class_problems.survey_classes(
+            source, engine, system=system, metrics=metrics, who=who, has_pages=options.has_pages
+        )
         require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
         sums = not_none(sums, "sums")
         calibration = calibration_of_source(sums.summary, source, engine, system=system, memory=memory)
-        summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
+        summary = class_problems.summarize_surveyed(
+            sums, source, engine, memory, system=system, calibration=calibration
+        )
         result = class_evaluation_of(summary, name=name)
         if who is None or sums.units is None:
             return result, summary.checks
@@ -166,20 +160,22 @@ def evaluate_class_batches(
         influences = BatchedInfluences(source, engine, memory, system, who, resampling)
         return replace(result, uncertainty=influences.uncertainty(sums.units, summary, result)), summary.checks
 
-    who = UnitsAndStrata(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
+    who = (
+        class_problems.UnitsAndStrata(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
+    )
     if metrics.groups is None:
         return evaluated(source, metrics, who)[0]
-    totals = totals_of(source, engine)
+    totals = class_problems.totals_of(source, engine)
     require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)
     totals = not_none(totals, "totals")
     _require_weight(metrics, source.classes, totals)
     problem = GroupedProblem.of(metrics, metrics.groups, source.classes, totals)
     home = problem.grouping.home
     who = None if who is None else replace(who, home=home[home >= 0])
-    result, checks = evaluated(grouped(source, problem), problem.metrics, who)
+    result, checks = evaluated(class_problems.grouped(source, problem), problem.metrics, who)
     counted = result.confusion
     if problem.has_weights or source.has_weights:
-        counted = confusion_in(source, engine, problem, system=system)
+        counted = class_problems.confusion_in(source, engine, problem, system=system)
     return problem.finished(result, checks, counted)
 
 
@@ -210,7 +206,7 @@ _FEWEST_ROWS = 1 << 12
 
 T = TypeVar("T", "_Sums", Replicates)
 
-SortedSummation: TypeAlias = Callable[[T, TrialBlock, Held], None]
+SortedSummation: TypeAlias = Callable[[T, class_problems.TrialBlock, Held], None]
 """Function that adds a block to a total while it holds a lock."""
 
 
@@ -234,7 +230,7 @@ class BlockTally(SourcePass, Generic[T]):
 
     def __init__(
         self,
-        given: SystemScores,
+        given: class_problems.SystemScores,
         words: str,
         start: Callable[[], T],
         add: SortedSummation[T],
@@ -299,7 +295,13 @@ class _Sums:
         return self
 
 
-def _add_costs(who: UnitsAndStrata, metric_groups: MetricGroups, total: _Sums, block: TrialBlock, lock: Held) -> None:
+def _add_costs(
+    who: class_problems.UnitsAndStrata,
+    metric_groups: MetricGroups,
+    total: _Sums,
+    block: class_problems.TrialBlock,
+    lock: Held,
+) -> None:
     """Add the trials of a block."""
     at_hand, begins = metric_groups.at_hand(block.trials, who.of(block), block.stratum), Counter[MetricGroup]()
     if not at_hand.n_trials:
@@ -314,7 +316,9 @@ def _add_costs(who: UnitsAndStrata, metric_groups: MetricGroups, total: _Sums, b
             metric_groups.bands.count(one.detector, shares, total.below[one.detector.target], lock)
 
 
-def _add_replicates(metric_groups: MetricGroups, total: Replicates, block: TrialBlock, lock: Held) -> None:
+def _add_replicates(
+    metric_groups: MetricGroups, total: Replicates, block: class_problems.TrialBlock, lock: Held
+) -> None:
     """Add the trials of a block."""
     at_hand = metric_groups.at_hand(block.trials, block.units, block.stratum)
     if at_hand.n_trials:
@@ -342,11 +346,11 @@ class BatchedInfluences:
     engine: Engine
     memory: int
     system: int
-    who: UnitsAndStrata
+    who: class_problems.UnitsAndStrata
     resampling: Resampling
 
     def uncertainty(
-        self, sums: ProblemUnitSums, summary: ClassSummary, evaluation: ClassEvaluation
+        self, sums: class_problems.ProblemUnitSums, summary: ClassSummary, evaluation: ClassEvaluation
     ) -> Uncertainty | None:
         """Return the uncertainty of an evaluation; None if no class has two units.
 
@@ -389,7 +393,7 @@ class BatchedInfluences:
         return gathered.uncertainty(units, summary, evaluation, rates, self.resampling, replicates)
 
     def _looked_up(
-        self, metric_groups: MetricGroups, sums: ProblemUnitSums
+        self, metric_groups: MetricGroups, sums: class_problems.ProblemUnitSums
     ) -> tuple[dict[MetricGroup, list[ClassMetric]], dict[MetricGroup, FloatArray]]:
         """Return all metrics and first estimates of their mean costs, from a few trials of each stratum."""
         some, home = sums.some, self.who.home
@@ -425,6 +429,6 @@ class BatchedInfluences:
         self, words: str, start: Callable[[], T], add: SortedSummation[T], *, units: bool, n_bytes: int, **most: int
     ) -> T:
         """Return the total of one pass."""
-        scores = SystemScores.of(self.source, self.system, **most)
+        scores = class_problems.SystemScores.of(self.source, self.system, **most)
         work: BlockTally[T] = BlockTally(scores, words, start, add, units=units, n_bytes=n_bytes)
         return self.engine.run(work, self.source.partitions).total

@@ -13,18 +13,7 @@ import numpy as np
 from deciban._arrow import of_numpy, positions
 from deciban.analysis.differences import differences_between
 from deciban.core.class_counts import equalizing_factors
-from deciban.engines.units import (
-    ConditionFacts,
-    ConditionWeights,
-    SortedSource,
-    Values,
-    look_at_conditions,
-    look_at_units,
-    of_condition,
-    sorted_by_condition,
-    survey_trials,
-    weighted_by_condition,
-)
+from deciban.engines import units as passes
 from deciban.errors import WARNING, InputError, Message, counted, not_none, option
 from deciban.evaluation.breakdowns import ByConditions, Condition, Equalized, SystemConditions
 from deciban.trials.lists import as_text
@@ -87,10 +76,10 @@ class SplitByColumns:
         files = tuple(read_id_map(one.path) if one.path else None for one in columns)
         return cls(tuple(columns), places, files, argument)
 
-    def of(self, batch: Batch, name: str) -> tuple[list[Values], IntArray]:
+    def of(self, batch: Batch, name: str) -> tuple[list[passes.Values], IntArray]:
         """See `SplitRows.of`."""
         condition: IntArray = np.zeros(len(not_none(batch.conditions, "conditions")[0][0]), np.int64)
-        result: list[Values] = [()]
+        result: list[passes.Values] = [()]
         for at in range(len(self.columns)):
             values, codes = self._of_column(batch, name, at)
             used, condition = _used(condition * len(values) + codes, len(result) * len(values))
@@ -113,7 +102,7 @@ class SplitByColumns:
         result, own = splitting.coded_values(values, self.columns[at], self.argument, where, often)
         return result, own[place]
 
-    def require_few(self, values: Sequence[Values]) -> None:
+    def require_few(self, values: Sequence[passes.Values]) -> None:
         """See `SplitRows.require_few`."""
         if len(values) > splitting.MOST:
             _crossed(self, values)
@@ -127,7 +116,7 @@ def _used(codes: IntArray, n: int) -> tuple[IntArray, IntArray]:
     return used, place[codes]
 
 
-def _crossed(split: SplitByColumns, result: Sequence[Values]) -> tuple[Values, ...]:
+def _crossed(split: SplitByColumns, result: Sequence[passes.Values]) -> tuple[passes.Values, ...]:
     """Return all conditions: every combination of the values that were found."""
     each = [splitting.values_in_order(one, (values[at] for values in result)) for at, one in enumerate(split.columns)]
     return splitting.crossed(split.columns, each, split.argument)
@@ -156,14 +145,16 @@ class ConditionSplit:
 
     split: SplitByColumns
     columns: tuple[splitting.SplitColumn, ...]
-    combinations: tuple[Values, ...]
-    facts: Mapping[Values, ConditionFacts]
-    values: tuple[Values, ...]
+    combinations: tuple[passes.Values, ...]
+    facts: Mapping[passes.Values, passes.ConditionFacts]
+    values: tuple[passes.Values, ...]
     cells: tuple[tuple[int, ...], ...]
     totals: CountArray
 
     @classmethod
-    def of(cls, split: SplitByColumns, facts: Mapping[Values, ConditionFacts], n_classes: int) -> ConditionSplit:
+    def of(
+        cls, split: SplitByColumns, facts: Mapping[passes.Values, passes.ConditionFacts], n_classes: int
+    ) -> ConditionSplit:
         """Return the conditions that were found in a pass.
 
         Raises
@@ -180,8 +171,8 @@ class ConditionSplit:
         cls,
         split: SplitByColumns,
         columns: tuple[splitting.SplitColumn, ...],
-        combinations: tuple[Values, ...],
-        facts: Mapping[Values, ConditionFacts],
+        combinations: tuple[passes.Values, ...],
+        facts: Mapping[passes.Values, passes.ConditionFacts],
         of_cells: CountArray,
     ) -> ConditionSplit:
         """Return the conditions from combinations; ``of_cells`` are the counts of each combination by class."""
@@ -230,7 +221,7 @@ class ConditionSplit:
             for values in self.values
         )
 
-    def occurring(self, values: Values) -> tuple[Values, ...]:
+    def occurring(self, values: passes.Values) -> tuple[passes.Values, ...]:
         """Return the combinations of values that belong to a condition and occur."""
         places = self.cells[self.values.index(values)]
         return tuple(self.combinations[at] for at in places if self.combinations[at] in self.facts)
@@ -248,7 +239,7 @@ class ConditionSplit:
                 n = sum(self.facts[one].n_trials for one in lacking)
                 raise no_value(column.name, self._where(source, lacking), n)
 
-    def _where(self, source: TrialSource, lacking: Sequence[Values]) -> str:
+    def _where(self, source: TrialSource, lacking: Sequence[passes.Values]) -> str:
         """Return the place of the first trial with some values; without trial names, the name of the source."""
         if source.trials is None:
             return source.name
@@ -256,7 +247,7 @@ class ConditionSplit:
         lacks = np.array([one in lacking for one in values], np.bool_)
         return source.trials.origin.where(int(np.argmax(lacks[codes])))
 
-    def rows(self, batch: Batch, name: str) -> dict[Values, IntArray]:
+    def rows(self, batch: Batch, name: str) -> dict[passes.Values, IntArray]:
         """Return the rows of the trials of each combination of values."""
         values, codes = self.split.of(batch, name)
         small = codes.astype(np.min_scalar_type(len(values)))  # small integers are sorted by counting
@@ -268,7 +259,7 @@ class ConditionSplit:
         return sum(one.partitions.bit_count() for one in self.facts.values()) > n_partitions
 
     def weighted(
-        self, weigh: Callable[[ConditionWeights], TrialSource], factors: FloatArray, *, is_classes: bool
+        self, weigh: Callable[[passes.ConditionWeights], TrialSource], factors: FloatArray, *, is_classes: bool
     ) -> tuple[TrialSource, IntArray]:
         """Return the source with weighted trials, made by a function, and the class of each stratum."""
         n_conditions, n_classes = self.totals.shape
@@ -278,7 +269,7 @@ class ConditionSplit:
             strata = np.repeat(np.arange(n_conditions)[:, None], n_classes, axis=1)
             home = np.zeros(0, np.int64)
         place = {values: at for at, values in enumerate(self.values)}
-        return weigh(ConditionWeights(self.split, place, factors, strata)), home
+        return weigh(passes.ConditionWeights(self.split, place, factors, strata)), home
 
 
 def _with_own_value(
@@ -343,9 +334,9 @@ class Conditions:
     units: UnitsOfSource
     partitions: tuple[ConditionSplit, ...]
     equalized: tuple[ConditionSplit, ...]
-    of_cells: dict[tuple[ConditionSplit, Values], UnitsOfSource]
-    in_order: dict[ConditionSplit, tuple[int, SortedSource]]
-    rows: dict[ConditionSplit, dict[Values, IntArray]]
+    of_cells: dict[tuple[ConditionSplit, passes.Values], UnitsOfSource]
+    in_order: dict[ConditionSplit, tuple[int, passes.SortedSource]]
+    rows: dict[ConditionSplit, dict[passes.Values, IntArray]]
 
     @classmethod
     def of(cls, split: Split, kind: AnyKind, units: UnitsOfSource, argument: str = "") -> Conditions:
@@ -372,7 +363,7 @@ class Conditions:
                 splits[columns] = splits.get(columns) or SplitByColumns.in_source(source, columns, argument or request)
         classes = kind.classes_by_truth(source.classes)
         n_classes = len(classes)
-        result = look_at_conditions(source, units.engine, [*splits.values()], n_classes)
+        result = passes.look_at_conditions(source, units.engine, [*splits.values()], n_classes)
         known = {
             columns: ConditionSplit.of(one, facts, n_classes)
             for (columns, one), facts in zip(splits.items(), result, strict=True)
@@ -424,7 +415,7 @@ class Conditions:
         """Evaluate a system with trials weighted by condition; the bootstrap keeps these weights."""
         result = self._in_order(part, system)
         by_class = self.units.source.batch is None and bool(self.units.source.classes)
-        weigh = partial(weighted_by_condition, self.units.source) if result is None else result.weighted
+        weigh = partial(passes.weighted_by_condition, self.units.source) if result is None else result.weighted
         source, home = part.weighted(weigh, factors, is_classes=by_class)
         units = replace(self.units, source=source)
         if by_class:
@@ -436,7 +427,7 @@ class Conditions:
         at = system if result is None else 0
         return self.kind.evaluate_source(units, options, system=at, name=name)
 
-    def _in_order(self, part: ConditionSplit, system: int) -> SortedSource | None:
+    def _in_order(self, part: ConditionSplit, system: int) -> passes.SortedSource | None:
         """Return the trials of a system sorted by condition; None if this does not help, or is impossible."""
         is_of_use = self.units.source.batch is None and self.units.engine.shares_memory
         if not is_of_use or not part.is_spread(len(self.units.source.partitions)):
@@ -445,7 +436,7 @@ class Conditions:
             self.in_order.pop(part, None)  # first remove the old folder
             named, has = self.units.by_name is not None, self.units.source.has_units or self.units.source.are_units
             fields = TrialFields(units=self.units.units is not None and has and not named, names=named)
-            result = sorted_by_condition(self.units.source, self.units.engine, part.split, system, fields)
+            result = passes.sorted_by_condition(self.units.source, self.units.engine, part.split, system, fields)
             self.in_order[part] = system, result
         return self.in_order[part][1]
 
@@ -470,14 +461,18 @@ class Conditions:
         differences, why = differences_between(conditions.evaluated, options.how_sure.level)
         return replace(conditions, differences=differences, no_differences=why)
 
-    def _of_condition(self, part: ConditionSplit, values: Values, options: Options, system: int, name: str) -> Any:
+    def _of_condition(
+        self, part: ConditionSplit, values: passes.Values, options: Options, system: int, name: str
+    ) -> Any:
         """Evaluate the trials of one condition."""
         result, at = self._in_order(part, system), (part, values)
         if self.units.source.batch is not None:
             source = self._taken(self.units.source.batch, part, values)
         elif result is None:
             cells = part.occurring(values)
-            source = of_condition(self.units.source, part.split, cells, reduce(add, [part.facts[one] for one in cells]))
+            source = passes.of_condition(
+                self.units.source, part.split, cells, reduce(add, [part.facts[one] for one in cells])
+            )
         else:
             source, system = result.of_condition(part.occurring(values)), 0
         if at not in self.of_cells:
@@ -485,7 +480,7 @@ class Conditions:
         units = replace(self.of_cells[at], source=source)
         return self.kind.evaluate_source(units, options, system=system, name=name)
 
-    def _taken(self, batch: Batch, part: ConditionSplit, values: Values) -> TrialSource:
+    def _taken(self, batch: Batch, part: ConditionSplit, values: passes.Values) -> TrialSource:
         """Return the trials of one condition, without trials of weight 0."""
         if part not in self.rows:
             self.rows[part] = part.rows(batch, self.units.source.name)
@@ -507,9 +502,9 @@ class Conditions:
         if units is None or own.are_trials:
             return own
         if own.singles is not None:
-            survey = survey_trials(source, self.units.engine)
+            survey = passes.survey_trials(source, self.units.engine)
             return replace(own, units=survey.units if survey.units.n_units > 1 else None, singles=survey)
-        facts = look_at_units(source, self.units.engine, (own.by_name,))[0]
+        facts = passes.look_at_units(source, self.units.engine, (own.by_name,))[0]
         return replace(own, units=replace(units, keys=facts.keys) if len(facts.keys) > 1 else None)
 
 
