@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -296,6 +297,25 @@ def test_commands_import_no_optional_package_because_it_happens_to_be_there(tmp_
         "scores.csv",
         "page.html",
     }
+
+
+def test_scipy_does_not_import_all_of_numpy_in_commands(tmp_path):
+    """SciPy copies all names that NumPy lists; what NumPy no longer lists is still found."""
+    write_score_files(tmp_path)
+    shown = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "deciban", *shlex.split(COMMANDS[0])],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in shown.stderr.splitlines()}
+    assert {"numpy", "scipy.special"} <= loaded
+    assert not {"numpy.f2py", "numpy.testing", "numpy.random"} & loaded
+    code = "from deciban._lazy import import_less_with_scipy as less; less(); import scipy.special, numpy, sys; "
+    code += "print('numpy.f2py' in sys.modules, 'f2py' in dir(numpy), 'sort' in dir(numpy), numpy.f2py.__name__)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["False", "False", "True", "numpy.f2py"]
 
 
 def test_help_needs_no_numbers(tmp_path):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from deciban._lazy import compile_methods_late
+from deciban._lazy import compile_methods_late, import_less_with_scipy
 from deciban.cli.running import EXIT_CODE, is_program, listen
 
 if is_program():
     listen()  # before slow imports
     compile_methods_late()
+    import_less_with_scipy()
 
 try:
     from deciban.cli.main import main
