@@ -11,8 +11,7 @@ from deciban.calibration import AffineCalibrator
 from deciban.errors import InputError
 from deciban.evaluation import evaluate
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion, posterior_divergence
-from deciban.tables.results import console
-from deciban.tables.text import print_results
+from deciban.tables.results import console, print_results
 
 
 def systems(n_tar=60, n_non=240, n_systems=3, seed=1):

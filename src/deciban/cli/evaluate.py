@@ -195,6 +195,8 @@ def _print_tables(
     how = tables.TableOptions(shown.corrected, shown.everything, most_notes=most_notes)
     sentences = [write(one) for write in of_systems for one in results.systems]
     tables.print_results(results, out, all_classes=shown.all_classes, options=how, sentences=sentences)
+    if results.conditions:
+        tables.print_conditions(results, out, everything=shown.everything)
     if any(requested.values()) or any(map(_has_requests, results.systems)):
         tables.print_requested(results, out, **requested)
     if failures is not None:
@@ -308,6 +310,7 @@ def report_command(
         elif not quiet:
             on = tables.console(shown.table_style, stderr=str(output) == "-")
             tables.print_results(result, on, all_classes=shown.all_classes)
+            tables.print_conditions(result, on)
             click.echo(f"wrote {target_name(output)}", err=str(output) == "-")
 
     if not watch:

@@ -446,6 +446,7 @@ def _show_field(folder: Path, field: str, shown: cli.OutputOptions, *, force: bo
         print_spoofing(results, out)
     else:
         tables.print_results(results, out)
+        tables.print_conditions(results, out)
     words, page = _COMMANDS[field]
     named = " ".join(shlex.quote(str(folder / word)) if word in FIELD_FILES[field] else word for word in words.split())
     click.echo(f"\nwrote {', '.join(FIELD_FILES[field])}. For your own files, see {page}:")

@@ -19,8 +19,8 @@ import numpy as np
 
 from deciban.core.ranks.loops import ValueCounts, count_loops
 from deciban.errors import teller
-from deciban.memory import Cost, keep_freed_blocks, n_processors, require_room, rows_that_fit
-from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialFields, TrialSource, batches, in_threads
+from deciban.memory import keep_freed_blocks
+from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialFields, batches, in_threads
 from deciban.types import Foreign, ScoreArray
 
 W = TypeVar("W", bound=SourcePass)
@@ -99,7 +99,7 @@ class ValueTally(SourcePass):
 
 
 class Threads(Engine):
-    """Engine that runs passes in this process.
+    """Engine that runs passes in threads of this process.
 
     Parameters
     ----------
@@ -108,20 +108,6 @@ class Threads(Engine):
     """
 
     shares_memory = True
-
-    def __init__(self, n_threads: int | None = None) -> None:
-        self.n_threads = self.n_at_once = n_threads or n_processors()
-
-    def make_room(self, source: TrialSource, memory: int, *, n_systems: int = 1) -> None:
-        """See `Engine.make_room`; rows take at most half of the memory."""
-        if not source.partitions or source.batch is not None:
-            return
-        largest = max(source.partitions, key=lambda one: one.n_rows)
-        needed = largest.n_rows * source.bytes_per_row(n_systems)
-        what = f"memory: {largest.name} has {largest.n_rows:,} rows in one row group, which is read at once"
-        require_room(what, 2 * needed, memory, way="write smaller row groups")
-        further = rows_that_fit(memory / 2 - needed, needed + Cost.THREAD, fewest=0)
-        self.n_at_once = min(self.n_threads, 1 + further)
 
     def run(self, work: W, partitions: Sequence[SourcePartition]) -> W:
         """See `Engine.run`."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from copy import copy, deepcopy
-from functools import cache, partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
@@ -14,10 +12,10 @@ from scipy import special
 from deciban.core.ranks.roc import default_error
 from deciban.core.resampling.intervals import LEVEL, RatePart, RateSum, Scale, bounds_on_scale, t_quantile
 from deciban.core.resampling.linearised import LinearCosts, bits_at
-from deciban.core.resampling.unit_counts import SpreadInfluences, Table, UnitCounts, as_array, cumulated, in_blocks
+from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
 from deciban.evaluation.curves import Consistency, rate_bounds, spread_of_rates
 from deciban.evaluation.two_class.linear_metrics import LARGEST
-from deciban.evaluation.uncertainty import KEPT_CURVES, CurveInfluences, Deferred, MetricKey, Uncertainty
+from deciban.evaluation.uncertainty import CurveInfluences, MetricKey, Uncertainty
 from deciban.types import AnyArray, FloatArray, FloatPair, IntArray
 
 if TYPE_CHECKING:
@@ -210,38 +208,6 @@ class Bands:
             spread = spread_of_rates(rates, np.sqrt(factor * squares))
             wide[name] = np.interp(curves.prior_log_odds, self.log_odds, spread)
         return {**wide, "pav": entries["pav"]}
-
-
-_KEPT = 1 << 24
-"""Influences, or counts for them, that are kept by default, at most."""
-
-_FEWEST_PLACES = 9
-"""Fewest places of a curve for which influences are kept."""
-
-
-def deferred(curves: Curves, influences: MetricInfluences, n_units: int, keep: bool | None) -> dict[str, Any]:  # noqa: FBT001
-    """Return standard errors of curves, and influences on metrics and curves, which are computed when they are read.
-
-    Until then, the tables of trials by unit and bin are in memory, unless they are large.
-    """
-    own, rows, (tar, non) = copy(influences), influences.rows, (one.packed() for one in influences.counts)
-    curves = deepcopy(curves)  # users may change the axes of a result
-    own.counts, bands = (tar, non), cache(partial(Bands, curves, own))
-    entries: dict[str, Mapping[Any, Any]] = {
-        "curves": Deferred(lambda: bands().standard_errors()),
-        "error_rates": Deferred(lambda: bands().error_rates()),
-    }
-    if keep is not False and own.are_listed:  # otherwise rows of tables are not units
-        if keep or n_units * (len(own.names) if rows is None else 1) <= _KEPT:
-            of_units = Deferred(own.listed)
-            entries["influences"] = of_units if rows is None else SpreadInfluences(of_units, rows)
-        n_places = len(curves.prior_log_odds[:: Bands.STEP])
-        every = max(-(-2 * n_places * n_units // (_KEPT if keep else KEPT_CURVES)), 1)  # more for very many units
-        if n_places // every >= _FEWEST_PLACES:
-            entries["curve_influences"] = Deferred(lambda: bands().influences(every, rows))
-    if tar.counts.size + non.counts.size > _KEPT:
-        entries = {name: dict(one) for name, one in entries.items()}
-    return entries
 
 
 def _below(tables: Sequence[Table]) -> FloatPair:

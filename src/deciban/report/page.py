@@ -26,7 +26,7 @@ from deciban.report.answers import in_words
 from deciban.report.live import ROOM, as_script_data, condition_data, live_data
 from deciban.report.scripts import chart_style, picture, policy, scripts_for, style
 from deciban.report.tables import date_written
-from deciban.tables.text import leads_with_rates
+from deciban.tables.results import leads_with_rates
 from deciban.tables.writers import MISSING, count, number, percent, sure, typeset
 from deciban.types import Axis
 

@@ -2,14 +2,15 @@ from deciban.tables.error_rates import identification_tables as identification_t
 from deciban.tables.results import TableOptions as TableOptions
 from deciban.tables.results import console as console
 from deciban.tables.results import leaderboard_table as leaderboard_table
+from deciban.tables.results import leads_with_rates as leads_with_rates
 from deciban.tables.results import print_decisions as print_decisions
+from deciban.tables.results import print_results as print_results
 from deciban.tables.results import print_worst as print_worst
 from deciban.tables.results import say as say
 from deciban.tables.results import say_all as say_all
 from deciban.tables.results import table as table
-from deciban.tables.text import leads_with_rates as leads_with_rates
 from deciban.tables.text import print_comparison as print_comparison
+from deciban.tables.text import print_conditions as print_conditions
 from deciban.tables.text import print_requested as print_requested
-from deciban.tables.text import print_results as print_results
 from deciban.tables.text import print_trained as print_trained
 from deciban.tables.writers import Table as Table

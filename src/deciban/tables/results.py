@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.errors import amount, one_line, option
+from deciban.errors import amount, counted, one_line, option, topic_of
 from deciban.evaluation.breakdowns import headings_of, rows_of
 from deciban.evaluation.metrics import METRICS, metric_of
 from deciban.evaluation.one_system import OneSystem, WithInterval, has_llrs, with_interval
@@ -236,6 +236,72 @@ def captioned(caption: str, systems: Sequence[Any], *, corrected: bool | None = 
     intervals = caption_of(systems)
     minima = "" if corrected is None else optimism_in_words(systems, corrected=corrected)
     return "; ".join(filter(None, (caption, f"[{intervals}]" if intervals else "", minima)))
+
+
+def print_results(
+    results: Results[Any],
+    out: Console | None = None,
+    *,
+    order: Sequence[str] = (),
+    with_trials: bool = False,
+    all_classes: bool | None = False,
+    options: TableOptions = ALL,
+    sentences: Sequence[str] = (),
+) -> None:
+    """Print the table of all systems and its notes.
+
+    Parameters
+    ----------
+    results : Results
+        Two-class or multiclass results.
+    out : Console, optional
+        By default standard output.
+    order : sequence of str
+        Names of all rows, including rows without metrics.
+    with_trials : bool
+        Two classes: whether each row has its number of trials, or their total weight.
+    all_classes : bool or None
+        Multiclass: whether tables of more than 30 classes have all classes, or only the ten with the highest error
+        rates. None omits these tables.
+    options : TableOptions
+    sentences : sequence of str
+        Sentences about all trials, printed before the notes.
+    """
+    to = out or console()
+    if leads_with_rates(results):
+        results = _without_llrs(results)
+    if results.kind == "classes":
+        print_multiclass(results.systems, to, order, corrected=options.corrected)
+        if all_classes is not None:
+            print_classes(results.systems, to, all_of_them=all_classes)
+    else:
+        if not leads_with_rates(results):
+            print_two_class(results.systems, to, order, options, with_trials=with_trials)
+        if results.primaries:
+            from deciban.tables.error_rates import field_tables  # loads metrics of spoofing, too
+
+            for one in field_tables(results):
+                to.print(one)
+    if results.primaries:
+        print_primaries(results, to)
+    say_all(to, sentences)
+    notes = results.note_lines[: options.most_notes]
+    say_all(to, notes, "yellow")
+    if n_left := len(results.note_lines) - len(notes):
+        prints = f"{option(notes='all')} prints {'it' if n_left == 1 else 'them'}"
+        say(to, f"{counted(n_left, 'more note')}: {prints}.", "dim")
+
+
+def leads_with_rates(results: Results[Any]) -> bool:
+    """Return True for a protocol of biometric testing, which asks for error rates instead of costs."""
+    return bool(results.primaries) and results.primaries[0].plan.primary == "fnmr_at_fmr"
+
+
+def _without_llrs(results: Results[Any]) -> Results[Any]:
+    """Return results without the notes that matter for llrs and effective priors only."""
+    topics = "no-llrs", "calibration", "few-errors"
+    systems = (replace(one, notes=tuple(n for n in one.notes if topic_of(n) not in topics)) for one in results.systems)
+    return replace(results, systems=tuple(systems))
 
 
 def print_two_class(

@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import InputError, Note, amount, counted, option, shortened, some_of, topic_of
+from deciban.errors import InputError, Note, amount, shortened, some_of, topic_of
 from deciban.evaluation.breakdowns import ByConditions, SystemConditions
 from deciban.evaluation.one_system import with_interval
 from deciban.evaluation.results import Results
 from deciban.tables import results as terminal
-from deciban.tables.results import captioned, number, percent, rate, say, say_all, table
+from deciban.tables.results import (
+    captioned,
+    leads_with_rates,
+    number,
+    percent,
+    print_results,
+    rate,
+    say,
+    say_all,
+    table,
+)
 from deciban.tables.writers import STYLES, UNLIMITED, WRITERS, Table
 
 if TYPE_CHECKING:
@@ -60,68 +70,13 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
         shown = result if isinstance(result, Results) else Results((result,))
         if shown.systems:
             print_results(shown, out, all_classes=all_classes)
+            print_conditions(shown, out)
     else:
         print_trained(result, out)
     return written.getvalue()
 
 
 _LEAST = 20
-
-
-def print_results(
-    results: Results[Any],
-    out: Console | None = None,
-    *,
-    order: Sequence[str] = (),
-    with_trials: bool = False,
-    all_classes: bool | None = False,
-    options: terminal.TableOptions = terminal.ALL,
-    sentences: Sequence[str] = (),
-) -> None:
-    """Print the table of all systems and its notes.
-
-    Parameters
-    ----------
-    results : Results
-        Two-class or multiclass results.
-    out : Console, optional
-        By default standard output.
-    order : sequence of str
-        Names of all rows, including rows without metrics.
-    with_trials : bool
-        Two classes: whether each row has its number of trials, or their total weight.
-    all_classes : bool or None
-        Multiclass: whether tables of more than 30 classes have all classes, or only the ten with the highest error
-        rates. None omits these tables.
-    options : TableOptions
-    sentences : sequence of str
-        Sentences about all trials, printed before the notes.
-    """
-    to = out or terminal.console()
-    if leads_with_rates(results):
-        results = _without_llrs(results)
-    if results.kind == "classes":
-        terminal.print_multiclass(results.systems, to, order, corrected=options.corrected)
-        if all_classes is not None:
-            terminal.print_classes(results.systems, to, all_of_them=all_classes)
-    else:
-        if not leads_with_rates(results):
-            terminal.print_two_class(results.systems, to, order, options, with_trials=with_trials)
-        if results.primaries:
-            from deciban.tables.error_rates import field_tables  # loads metrics of spoofing, too
-
-            for one in field_tables(results):
-                to.print(one)
-    if results.primaries:
-        terminal.print_primaries(results, to)
-    say_all(to, sentences)
-    notes = results.note_lines[: options.most_notes]
-    say_all(to, notes, "yellow")
-    if n_left := len(results.note_lines) - len(notes):
-        prints = f"{option(notes='all')} prints {'it' if n_left == 1 else 'them'}"
-        say(to, f"{counted(n_left, 'more note')}: {prints}.", "dim")
-    if results.conditions:
-        print_conditions(results, to, everything=options.everything)
 
 
 def print_comparison(comparison: Comparison, out: terminal.TableConsole) -> None:
@@ -188,6 +143,7 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
     sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
     results = replace(results, systems=systems)
     print_results(results, out, order=order, with_trials=len(sizes) > 1, all_classes=None)
+    print_conditions(results, out)
     for row in rows:
         if row.note and (part == "dev" or getattr(row, part) is None):
             say(out, f"{row.name}: {row.note}", "yellow")
@@ -431,18 +387,6 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
     meanings = [(name, EER_CONVENTIONS[name].definition, EER_CONVENTIONS[name].tools) for name in names]
     metrics = table(["system", *names], rows, caption=captioned("EER by convention", systems))
     return metrics, table(["EER", "definition", "as in"], meanings, prose=(1, 2))
-
-
-def leads_with_rates(results: Results[Any]) -> bool:
-    """Return True for a protocol of biometric testing, which asks for error rates instead of costs."""
-    return bool(results.primaries) and results.primaries[0].plan.primary == "fnmr_at_fmr"
-
-
-def _without_llrs(results: Results[Any]) -> Results[Any]:
-    """Return results without the notes that matter for llrs and effective priors only."""
-    topics = "no-llrs", "calibration", "few-errors"
-    systems = (replace(one, notes=tuple(n for n in one.notes if topic_of(n) not in topics)) for one in results.systems)
-    return replace(results, systems=tuple(systems))
 
 
 def _rates_at(systems: Sequence[Evaluation], limited: str) -> Table | None:

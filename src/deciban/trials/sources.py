@@ -18,7 +18,7 @@ import numpy as np
 
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError, Message, naming_trials, not_none
-from deciban.memory import bytes_of_row
+from deciban.memory import Cost, bytes_of_row, n_processors, require_room, rows_that_fit
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Json, ScoreArray, ScoreUnit
 
 if TYPE_CHECKING:  # these modules need Arrow
@@ -615,6 +615,11 @@ class SourcePass:
 class Engine(ABC):
     """Runs passes; a context manager that closes it at the end.
 
+    Parameters
+    ----------
+    n_threads : int, optional
+        Number of processors by default.
+
     Attributes
     ----------
     n_at_once : int
@@ -629,12 +634,15 @@ class Engine(ABC):
     shares_memory: bool = False
     n_passes: int = 0
 
+    def __init__(self, n_threads: int | None = None) -> None:
+        self._n_threads = self.n_at_once = n_threads or n_processors()
+
     def bounded(self, memory: int) -> int:
         """Return the bytes that work may take where it runs, given the bytes that it may take here."""
         return memory
 
-    def make_room(self, source: TrialSource, memory: int, *, n_systems: int = 1) -> None:  # noqa: B027
-        """Limit the number of partitions that are in memory at once.
+    def make_room(self, source: TrialSource, memory: int, *, n_systems: int = 1) -> None:
+        """Limit the number of partitions that are in memory at once; rows take at most half of the memory.
 
         Parameters
         ----------
@@ -649,6 +657,14 @@ class Engine(ABC):
         InputError
             If not even one partition fits in memory.
         """
+        if not source.partitions or source.batch is not None:
+            return
+        largest = max(source.partitions, key=lambda one: one.n_rows)
+        needed = largest.n_rows * source.bytes_per_row(n_systems)
+        what = f"memory: {largest.name} has {largest.n_rows:,} rows in one row group, which is read at once"
+        require_room(what, 2 * needed, memory, way="write smaller row groups")
+        further = rows_that_fit(memory / 2 - needed, needed + Cost.THREAD, fewest=0)
+        self.n_at_once = min(self._n_threads, 1 + further)
 
     def close(self) -> None:  # noqa: B027  # most engines have nothing to close
         """Stop processes and close connections that were started for the engine."""

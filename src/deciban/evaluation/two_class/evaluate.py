@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy, deepcopy
 from dataclasses import fields, replace
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,10 +17,10 @@ from deciban.core.ranks import roc
 from deciban.core.resampling.clusters import ClassVariances
 from deciban.core.resampling.intervals import LEVEL, Estimate
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bins_of
-from deciban.core.resampling.unit_counts import SingleCounts
+from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences
 from deciban.errors import InputError, Note, listed, not_none, option
 from deciban.evaluation import uncertainty
-from deciban.evaluation.bands import Bands, deferred
+from deciban.evaluation.bands import Bands
 from deciban.evaluation.curves import (
     Curves,
     at_priors,
@@ -434,9 +436,42 @@ def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampl
         too_few=design.too_few(),
         level=resampling.level,
         remarks=uncertainty.notes_on_intervals(evaluation.auc, evaluation.eer, at_eer, design, about.noun, limited),
-        **deferred(evaluation.curves, influences, about.n_units, resampling.keep),
+        **_deferred(evaluation.curves, influences, about.n_units, resampling.keep),
     )
     return with_bootstrap(known, summary.units, metrics, counted, resampling)
+
+
+_KEPT = 1 << 24
+"""Influences, or counts for them, that are kept by default, at most."""
+
+_FEWEST_PLACES = 9
+"""Fewest places of a curve for which influences are kept."""
+
+
+def _deferred(curves: Curves, influences: linear.MetricInfluences, n_units: int, keep: bool | None) -> dict[str, Any]:  # noqa: FBT001
+    """Return standard errors of curves, and influences on metrics and curves, which are computed when they are read.
+
+    Until then, the tables of trials by unit and bin are in memory, unless they are large.
+    """
+    own, rows, (tar, non) = copy(influences), influences.rows, (one.packed() for one in influences.counts)
+    curves = deepcopy(curves)  # users may change the axes of a result
+    own.counts, bands = (tar, non), cache(partial(Bands, curves, own))
+    entries: dict[str, Mapping[Any, Any]] = {
+        "curves": uncertainty.Deferred(lambda: bands().standard_errors()),
+        "error_rates": uncertainty.Deferred(lambda: bands().error_rates()),
+    }
+    if keep is not False and own.are_listed:  # otherwise rows of tables are not units
+        if keep or n_units * (len(own.names) if rows is None else 1) <= _KEPT:
+            of_units = uncertainty.Deferred(own.listed)
+            entries["influences"] = of_units if rows is None else SpreadInfluences(of_units, rows)
+        n_places = len(curves.prior_log_odds[:: Bands.STEP])
+        most = _KEPT if keep else uncertainty.KEPT_CURVES
+        every = max(-(-2 * n_places * n_units // most), 1)  # more for very many units
+        if n_places // every >= _FEWEST_PLACES:
+            entries["curve_influences"] = uncertainty.Deferred(lambda: bands().influences(every, rows))
+    if tar.counts.size + non.counts.size > _KEPT:
+        entries = {name: dict(one) for name, one in entries.items()}
+    return entries
 
 
 def _estimates(
