@@ -194,7 +194,8 @@ def _print_tables(
     most_notes = None if shown.notes == "all" else _MOST_NOTES
     how = tables.TableOptions(shown.corrected, shown.everything, most_notes=most_notes)
     sentences = [write(one) for write in of_systems for one in results.systems]
-    tables.print_results(results, out, all_classes=shown.all_classes, options=how, sentences=sentences)
+    of_field, every = tables.field_tables(results) if results.primaries else (), shown.all_classes
+    tables.print_results(results, out, all_classes=every, options=how, of_field=of_field, sentences=sentences)
     if results.conditions:
         tables.print_conditions(results, out, everything=shown.everything)
     if any(requested.values()) or any(map(_has_requests, results.systems)):
@@ -309,7 +310,8 @@ def report_command(
             cli.print_json(done.to_dict(), files={**request.roles, "units": about.how_sure.files, "output": [output]})
         elif not quiet:
             on = tables.console(shown.table_style, stderr=str(output) == "-")
-            tables.print_results(result, on, all_classes=shown.all_classes)
+            of_field = tables.field_tables(result) if result.primaries else ()
+            tables.print_results(result, on, all_classes=shown.all_classes, of_field=of_field)
             tables.print_conditions(result, on)
             click.echo(f"wrote {target_name(output)}", err=str(output) == "-")
 

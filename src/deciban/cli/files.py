@@ -445,7 +445,7 @@ def _show_field(folder: Path, field: str, shown: cli.OutputOptions, *, force: bo
     if field == "spoofing":
         print_spoofing(results, out)
     else:
-        tables.print_results(results, out)
+        tables.print_results(results, out, of_field=tables.field_tables(results))
         tables.print_conditions(results, out)
     words, page = _COMMANDS[field]
     named = " ".join(shlex.quote(str(folder / word)) if word in FIELD_FILES[field] else word for word in words.split())

@@ -1,3 +1,4 @@
+from deciban.tables.error_rates import field_tables as field_tables
 from deciban.tables.error_rates import identification_tables as identification_tables
 from deciban.tables.results import TableOptions as TableOptions
 from deciban.tables.results import console as console

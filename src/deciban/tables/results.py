@@ -246,6 +246,7 @@ def print_results(
     with_trials: bool = False,
     all_classes: bool | None = False,
     options: TableOptions = ALL,
+    of_field: Iterable[Table] = (),
     sentences: Sequence[str] = (),
 ) -> None:
     """Print the table of all systems and its notes.
@@ -264,6 +265,8 @@ def print_results(
         Multiclass: whether tables of more than 30 classes have all classes, or only the ten with the highest error
         rates. None omits these tables.
     options : TableOptions
+    of_field : iterable of Table
+        Tables of the field of a protocol, see `field_tables`.
     sentences : sequence of str
         Sentences about all trials, printed before the notes.
     """
@@ -277,11 +280,8 @@ def print_results(
     else:
         if not leads_with_rates(results):
             print_two_class(results.systems, to, order, options, with_trials=with_trials)
-        if results.primaries:
-            from deciban.tables.error_rates import field_tables  # loads metrics of spoofing, too
-
-            for one in field_tables(results):
-                to.print(one)
+        for one in of_field:
+            to.print(one)
     if results.primaries:
         print_primaries(results, to)
     say_all(to, sentences)

@@ -69,7 +69,12 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
     elif isinstance(result, Results) or not hasattr(result, "rows"):
         shown = result if isinstance(result, Results) else Results((result,))
         if shown.systems:
-            print_results(shown, out, all_classes=all_classes)
+            of_field = list[Table]()
+            if shown.primaries:
+                from deciban.tables.error_rates import field_tables  # loads metrics of spoofing, too
+
+                of_field = field_tables(shown)
+            print_results(shown, out, all_classes=all_classes, of_field=of_field)
             print_conditions(shown, out)
     else:
         print_trained(result, out)
