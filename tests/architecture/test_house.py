@@ -48,7 +48,7 @@ PUBLIC_MODULES = [
 MOST = {"code lines": 59_205, "modules": 248, "lines on memory": 40}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
-FARTHEST = {"eval of two classes": (50, 15), "fuse": (66, 18), "eval of many classes": (70, 20)}
+FARTHEST = {"eval of two classes": (50, 15), "fuse": (66, 18), "eval of many classes": (68, 20)}
 """Ceilings of the modules that a command on small files enters, and of its deepest stack."""
 
 

@@ -347,11 +347,11 @@ def test_untrained_and_mismatched_use_is_refused():
 
 
 def test_training_that_does_not_end_is_told(monkeypatch):
-    from deciban.core.training import linear_training
+    from deciban.core.training import trust_region
 
     loglik, label = trials()
-    real, limit = linear_training.minimize, 2
-    monkeypatch.setattr(linear_training, "minimize", lambda *a, **k: real(*a, **{**k, "max_evaluations": limit}))
+    real, limit = trust_region.minimize, 2
+    monkeypatch.setattr(trust_region, "minimize", lambda *a, **k: real(*a, **{**k, "max_evaluations": limit}))
     with pytest.warns(DecibanWarning, match="not converged") as caught:
         MulticlassCalibrator().fit(loglik, label)
     assert caught[0].filename == __file__

@@ -24,7 +24,7 @@ from deciban.trials.sources import Batch, Columns, in_memory
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Json, Names, Priors, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
-    from deciban.core.training.linear_training import Fit
+    from deciban.core.training.trust_region import Fit
     from deciban.models.sources import SourceClasses
 
 NAMES: dict[str, Json] = {"type": ["array", "null"], "items": {"type": "string"}}

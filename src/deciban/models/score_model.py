@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
     from deciban.core.training.batches import PartsOfTrials
     from deciban.core.training.linear_objective import TrainingTrials
-    from deciban.core.training.linear_training import Fit, LinearFit
+    from deciban.core.training.linear_training import LinearFit
+    from deciban.core.training.trust_region import Fit
     from deciban.models.sources import LabelledSource, SourceTrials
     from deciban.trials.sources import Engine, TrialSource
     from deciban.trials.speakers import BatchUnits

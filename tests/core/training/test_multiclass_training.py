@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_softmax
 
-from deciban.core.training import linear_training
 from deciban.core.training import moments as survey
 from deciban.core.training import multiclass_training as class_training
+from deciban.core.training import trust_region
 from deciban.core.training.linear_training import train
 from deciban.core.training.multiclass_objective import CountedTrials
 from deciban.errors import InputError
@@ -219,7 +219,7 @@ def test_many_classes_go_through_float32_to_the_same_optimum(monkeypatch, form):
     found = []
     for large in (1, 1 << 40):
         monkeypatch.setattr(class_training, "LARGE", large)
-        monkeypatch.setattr(linear_training, "LARGE", large)
+        monkeypatch.setattr(trust_region, "LARGE", large)
         found.append(train_classes(systems, label, prior=prior, **form))
     quick, direct = found
     assert quick.converged

@@ -11,7 +11,7 @@ from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation import evaluate_classes
-from deciban.evaluation.two_class.linear_metrics import OF_MAPS, OF_THRESHOLDS
+from deciban.evaluation.uncertainty import OF_MAPS, OF_THRESHOLDS
 
 
 def drawn(n_units=60, n_classes=3, seed=0):

@@ -12,12 +12,11 @@ import numpy as np
 from deciban.core.logliks import relative, row_blocks
 from deciban.core.training import moments, multiclass_objective
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
-from deciban.core.training.linear_training import CLOSE, LARGE, ROUGH, Fit, LevelSearch
 from deciban.core.training.moments import sample_of_classes
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials, CountedTrials
 from deciban.core.training.separation import refuse_infinite
 from deciban.core.training.sums import Ends, Sums, SumsUpTo, TrialObjective
-from deciban.core.training.trust_region import PRECISE, Derivatives, Minimum
+from deciban.core.training.trust_region import CLOSE, LARGE, PRECISE, ROUGH, Derivatives, Fit, LevelSearch, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray, FloatPair, IntArray, ScoreArray
 

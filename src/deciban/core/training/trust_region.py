@@ -3,6 +3,8 @@
 A step minimizes the quadratic model within a ball (Moré and Sorensen 1983), using the eigenvalues of the Hessian. This
 also works for indefinite Hessians, which non-convex scoring rules have far from their optimum. Near the optimum, it is
 Newton's step. The matrices are small, so that eigenvalues are cheap compared with one pass over the trials.
+
+A search can go through levels: from samples and approximate objectives to all trials in full precision.
 """
 
 from __future__ import annotations
@@ -255,7 +257,7 @@ class Minimum:
 
     @property
     def course(self) -> dict[str, Any]:
-        """Details of the search, under the names of `deciban.core.training.linear_training.Fit`."""
+        """Details of the search, under the names of `Fit`."""
         with np.errstate(over="ignore"):
             gradient_norm = float(np.linalg.norm(self.at.gradient))
         return {
@@ -449,3 +451,157 @@ def steep(hessian: FloatArray) -> FloatArray:
         raise InputError("the parameters are a saddle of the objective, not a minimum.")
     is_steep = values > _LEVEL * largest
     return np.asarray(vectors[:, is_steep] / np.sqrt(values[is_steep]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """Result of training; by default without a search, at a point that is known to be the optimum.
+
+    Attributes
+    ----------
+    weights : (n_columns,) array
+        Factor of each column of scores, or of each system's log-likelihoods.
+    standardized : (n_columns,) array
+        The weights of columns divided by their standard deviation in all trials.
+    objective : float
+        Expected cost at the optimum, without the penalty.
+    objective_at_zero : float
+        Expected cost without information in the scores.
+    gradient_norm : float
+        Norm of the gradient at the end, in standardized parameters, over all trials.
+    n_steps, n_passes : int
+        Accepted steps, including steps on samples, and passes over all trials in full precision.
+    converged : bool
+    flat : int
+        Number of directions in which the objective does not change, because of redundant systems.
+    infimum : float, optional
+        Limit of the objective for increasingly steep maps, if it is known to be below the objective. Then there is no
+        best map, and the result is a local optimum.
+    """
+
+    weights: FloatArray
+    standardized: FloatArray
+    objective: float
+    objective_at_zero: float
+    gradient_norm: float = 0.0
+    n_steps: int = 0
+    n_passes: int = 1
+    converged: bool = True
+    flat: int = 0
+    infimum: float | None = None
+
+    @property
+    def status(self) -> str:
+        """Description of the result of the search."""
+        if self.infimum is not None:
+            return (
+                f"a local optimum, {self.objective:.6g}: the objective of steeper maps falls to {self.infimum:.6g}, "
+                "so that the best scale is infinite. The rule has alpha or beta above 1, and accepts some errors for "
+                "lower costs of the other trials; use a rule with both at most 1, or more trials"
+            )
+        if not self.converged:
+            return (
+                f"not converged after {self.n_passes} passes: the gradient has norm {self.gradient_norm:.1e}. Likely "
+                "causes are scores that hardly overlap, systems that are nearly the same, or extreme outliers; a "
+                "penalty (ridge) helps in all these cases"
+            )
+        words = f"converged in {self.n_steps} steps, gradient {self.gradient_norm:.1e}"
+        if self.flat:
+            which = "one weight is" if self.flat == 1 else f"{self.flat} weights are"
+            words += (
+                f"; {which} not determined, because systems are redundant or constant: of all equally good weights, "
+                "these are the smallest"
+            )
+        return words
+
+
+LARGE = 1 << 16
+"""Number of trials above which a search in float32 before the exact passes saves time."""
+
+ROUGH = (1e-3, 1e-5)
+"""Required precision, relative to the value, of the optima of the first and the second sample."""
+
+CLOSE = 3e-6
+"""The same for all trials in float32: after the next step, less than a thousandth of the error remains."""
+
+SAME = 1e-6
+"""Relative difference, in units of the value at llr 0, below which two values belong to the same minimum."""
+
+_UNCERTAIN = 1e-4
+"""Curvature, relative to the largest, below which float32 is unreliable."""
+
+
+SearchOptions = Callable[[Any, float], dict[str, Any]]
+"""Function that returns options for minimizing a function to a precision; see `search_options`."""
+
+Starts = Callable[[Any, FloatArray], list[FloatArray]]
+"""Function that returns starting points on the first level, for functions with several minima."""
+
+
+def search_options(level: Any, precise: float) -> dict[str, Any]:
+    """Return arguments of `minimize`: full precision for the type of a level, and a stop if there is no minimum.
+
+    Second derivatives are reused if they are expensive.
+    """
+    return {
+        "reuse": level.trials.size >= LARGE and precise not in ROUGH,
+        "precise": precise,
+        "rounding": ROUNDING if level.dtype is np.float64 else 1e-6,
+        "stop": level.has_no_minimum,
+        "limit": level.value_at_zero + SAME,
+        "radius": max(4.0, math.sqrt(level.n_parameters)),
+    }
+
+
+class LevelSearch:
+    """State of a search through levels: samples, approximate objectives of all trials, and all trials.
+
+    Attributes
+    ----------
+    point : (n_parameters,) array
+        Last optimum.
+    last : (n_parameters,) array
+        End of the last search, even if its sample was separated.
+    rivals : list of (n_parameters,) arrays
+        Starting points of the first search, if there were several.
+    """
+
+    def __init__(
+        self, start: FloatArray, options: SearchOptions = search_options, starts: Starts | None = None
+    ) -> None:
+        self.point = self.last = start
+        self._search_options, self._starts = options, starts
+        self.rivals: list[FloatArray] = []
+        self._is_fresh = True
+        self._n_steps = 0
+
+    def follow(self, level: Any, precise: float, after: Minimum | None = None) -> Minimum:
+        """Minimize another function, from the last optimum on, which the minimum ``after`` led to."""
+        starts = self._starts(level, self.point) if self._is_fresh and self._starts else [self.point]
+        self.rivals = self.rivals or (starts if len(starts) > 1 else [])
+        known = None
+        if after is not None and after.converged:
+            eigenvalues = np.linalg.eigvalsh(after.at.hessian)
+            known = after if eigenvalues[0] > _UNCERTAIN * eigenvalues[-1] else None
+        options = self._search_options(level, precise)
+        results = [minimize(level, start, after=known, **options) for start in starts]
+        optimum = min(results, key=lambda result: result.at.value)
+        self._n_steps += optimum.n_steps
+        self.last = optimum.point
+        if optimum.converged:
+            self.point = self.last = optimum.polished
+            self._is_fresh = False
+        return replace(optimum, n_steps=self._n_steps)
+
+    def settle(self, level: Any, precise: float, optimum: Minimum, glance: Any = None) -> Minimum:
+        """Search all trials again from the rejected starting points of the first sample, if the result is better.
+
+        With a rule that is not convex, the best minimum of a sample may not be the best of all trials. A ``glance`` at
+        fewer trials detects this faster.
+        """
+        for rival in self.rivals[:2]:
+            there = (glance or level)(rival, optimum.at.hessian)
+            if math.isfinite(there.value) and there.value < optimum.at.value * (1.0 - SAME):
+                other = minimize(level, rival, **self._search_options(level, precise))
+                optimum = min(optimum, other, key=lambda result: result.at.value)
+        return replace(optimum, n_steps=self._n_steps)

@@ -24,8 +24,8 @@ from deciban.core.resampling.replicates import LeftOut
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.multiclass.class_metrics import NO_COSTS, ClassMetric, LoadedTrials
 from deciban.evaluation.multiclass.problem_sums import TargetErrors
-from deciban.evaluation.two_class.linear_metrics import OF_MAPS, LinearMetric, chosen_without, crossing_of, shifts_of
-from deciban.evaluation.uncertainty import MetricKey
+from deciban.evaluation.two_class.linear_metrics import chosen_without, shifts_of
+from deciban.evaluation.uncertainty import OF_MAPS, LinearMetric, MetricKey, crossing_of
 from deciban.metrics import SortedScores
 from deciban.multiclass import PairwiseAnalysis
 from deciban.multiclass.tables import ByClass, Detectors, Pairs, scores_of

@@ -475,7 +475,7 @@ def _deferred(curves: Curves, influences: linear.MetricInfluences, n_units: int,
 
 
 def _estimates(
-    metrics: Sequence[linear.LinearMetric],
+    metrics: Sequence[uncertainty.LinearMetric],
     sums: ClassVariances[uncertainty.MetricKey],
     shifts: Mapping[int, float],
     *,
@@ -494,7 +494,7 @@ def _estimates(
     return result, limited
 
 
-def _moving_minima(metrics: Sequence[linear.LinearMetric], costs: FloatArray, of: LinearCosts) -> list[int]:
+def _moving_minima(metrics: Sequence[uncertainty.LinearMetric], costs: FloatArray, of: LinearCosts) -> list[int]:
     """Return the positions of minima, except minima that no unit moves because all trials of a class cost the same."""
     moves = np.any(
         [np.ptp(one[seen > 0], axis=0) > 0 for one, seen in zip(costs, (of.n_tar, of.n_non), strict=True)], 0
@@ -554,7 +554,7 @@ class ReplicatedMetrics:
     metrics : sequence of LinearMetric
     """
 
-    def __init__(self, metrics: Sequence[linear.LinearMetric]) -> None:
+    def __init__(self, metrics: Sequence[uncertainty.LinearMetric]) -> None:
         self.metrics = metrics
         self.fixed = [k for k, one in enumerate(metrics) if isinstance(one.costs, np.ndarray)]
         self.costs = np.stack([metrics[k].costs for k in self.fixed], axis=1)
@@ -589,7 +589,7 @@ class ReplicatedMetrics:
 def with_bootstrap(
     known: uncertainty.Uncertainty,
     trials: TrialsByUnit,
-    metrics: Sequence[linear.LinearMetric],
+    metrics: Sequence[uncertainty.LinearMetric],
     counted: BinnedTrials,
     resampling: Resampling,
 ) -> uncertainty.Uncertainty:

@@ -6,19 +6,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.special import expit, logit
 
-from deciban.core.ranks.roc import ErrorsAt, Rocch, beyond, evidence_bounds
+from deciban.core.ranks.roc import ErrorsAt, beyond, evidence_bounds
 from deciban.core.resampling import linearised
-from deciban.core.resampling.clusters import ClassRate, ClassVariances
-from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
+from deciban.core.resampling.clusters import ClassRate
+from deciban.core.resampling.intervals import ROUNDING, NothingSeen, Scale
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts
 from deciban.core.resampling.unit_counts import cumulated, parts_of
 from deciban.evaluation.metrics import RuleCosts, decision_metrics
-from deciban.evaluation.uncertainty import LimitedRate, MetricKey
+from deciban.evaluation.uncertainty import OF_MAPS, Least, LinearMetric, MetricKey, crossing_of, is_chance
 from deciban.metrics.costs import own_costs
 from deciban.types import CountArray, FloatArray, FloatPair, IntArray
 
@@ -30,88 +30,6 @@ if TYPE_CHECKING:
 
 LARGEST = 1e140
 """Largest metrics and costs that have intervals: squares of larger ones cannot be added up."""
-
-
-OF_THRESHOLDS, OF_MAPS = 1.0, 2.0 / 3.0
-"""Exponents with which optimism falls: see `deciban.evaluation.two_class.evaluate`."""
-
-
-Least: TypeAlias = Callable[[BestDecisions], FloatArray]
-"""Function that returns the costs (2, n_tables, n_bins) of the best decisions for some trials."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearMetric:
-    """A metric as the sum of class means of bin costs.
-
-    Attributes
-    ----------
-    name : MetricKey
-    value : float
-    costs : (2, n_bins) array, or 0
-        The part that does not depend on the best decisions.
-    scale : {"log", "logit", "identity", "complement"}
-    nothing_seen : NothingSeen or None
-        Interval of the metric if no unit moves it.
-    least : callable or None
-        Function that returns the part that is minimized over thresholds or maps, from `BestDecisions`.
-    limits : (float, float)
-        Bounds of the metric.
-    rate : float
-        Exponent of the assumed decrease of optimism with the number of units n: ``n ** -rate``.
-    sums : tuple of ClassRate
-        The error rates that add up to the metric; empty if it is no such sum.
-    also : float or None
-        Another convention of the same metric, to which the rates add up.
-    limited : (int, float) or None
-        The class of a limited error rate, 0 for targets, and its limit; the limit sets the threshold.
-    """
-
-    name: MetricKey
-    value: float
-    costs: FloatArray | float
-    scale: Scale = "log"
-    nothing_seen: NothingSeen | None = None
-    least: Least | None = None
-    limits: tuple[float, float] = (0.0, math.inf)
-    rate: float = OF_THRESHOLDS
-    sums: tuple[ClassRate, ...] = ()
-    also: float | None = None
-    limited: tuple[int, float] | None = None
-
-    @property
-    def is_mean_cost(self) -> bool:
-        """True if the metric is a mean of costs of scores, or calibration loss; False for areas, rates and minima."""
-        is_mean = self.least is None and self.scale in ("log", "complement")
-        return not self.sums and (is_mean or self.scale == "identity")
-
-    def costs_by(self, best: BestDecisions) -> FloatArray:
-        """Return costs of bins, (2, n_tables, n_bins), with the decisions that are best for each table of trials."""
-        fixed = self.costs[:, None] if isinstance(self.costs, np.ndarray) else self.costs
-        return np.asarray(fixed if self.least is None else fixed + self.least(best))
-
-    def estimate(self, variance: ClassVariances[MetricKey], shift: float | None) -> Estimate:
-        """Return the metric with its standard error, and with its correction for new units if that is known."""
-        corrected = None if shift is None else min(max(self.value + shift, self.limits[0]), self.limits[1])
-        return variance.estimate(
-            self.name,
-            self.value,
-            self.sums,
-            scale=self.scale,
-            limits=self.limits,
-            nothing_seen=self.nothing_seen,
-            corrected=corrected,
-            also=self.also,
-            is_mean=self.least is None,
-        )
-
-    def limited_rate(self, estimate: Estimate) -> LimitedRate | None:
-        """Return the number of independent errors at the limit; None if the limited rate is uncertain by no unit."""
-        if self.limited is None or estimate.rates is None:
-            return None
-        kind, limit = self.limited
-        numbers = [float(one.size.effective(one.rate, one.variance)) for one in estimate.rates.parts[kind]]
-        return LimitedRate(("fnmr", "fmr")[kind], limit, limit * numbers[0]) if numbers else None
 
 
 class MetricsOfEvaluation:
@@ -202,7 +120,7 @@ class MetricsOfEvaluation:
             act.append(self.costs.dcf(log_odds, point.threshold))
             weights = linearised.dcf_weights(log_odds)
             fixed = _rates(weights, point.p_miss, point.p_fa)
-            best = () if _is_chance(self.costs.rocch) else _rates(weights, point.min_p_miss, point.min_p_fa)
+            best = () if is_chance(self.costs.rocch) else _rates(weights, point.min_p_miss, point.min_p_fa)
             for name, rates in (("act_dcf", fixed), ("min_dcf", best)):
                 sums[name] += [
                     replace(one, weight=one.weight / len(points), of=(name, k), own_weight=one.weight) for one in rates
@@ -345,23 +263,6 @@ def _constant_costs(entropy: float, log_odds: float, n_bins: int) -> FloatArray:
     """Return costs (2, n_bins) of targets and non-targets whose means add up to an entropy for any scores."""
     shares = np.array([[expit(log_odds)], [expit(-log_odds)]])
     return np.repeat(shares * entropy, n_bins, axis=1)
-
-
-def crossing_of(
-    rocch: Rocch, ratio: float, n_units: tuple[int, int], factor: float = 1.0
-) -> tuple[Least, tuple[ClassRate, ...]]:
-    """Return ``factor * p_fa`` where ``p_fa = ratio * p_miss``: as a minimum, and as a sum of both error rates."""
-    p_fa, slopes = linearised.crossing_slopes(rocch, ratio, n_units)
-    of_tar, of_non = (factor * one for one in linearised.crossing_weights(ratio, slopes))
-    sums: tuple[ClassRate, ...] = (ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa))
-    if _is_chance(rocch):
-        sums = ()
-    return lambda best: factor * best.crossing(ratio, slopes), sums
-
-
-def _is_chance(rocch: Rocch) -> bool:
-    """Return True if no threshold is better than chance: minima are then fixed, and no trial changes them."""
-    return len(rocch.p_fa) == 2
 
 
 def _rates(weights: tuple[float, float], p_miss: float, p_fa: float) -> tuple[ClassRate, ...]:
