@@ -69,7 +69,7 @@ def model(tmp_path):
 def test_the_bounds_of_a_model_limit_the_statement(model):
     path, elub = model
     found = statement(50.0, propositions=TWO, model=path, interval=(1.0, 60.0))
-    assert (found.llr, found.given, found.limits) == (elub.high_, 50.0, (elub.low_, elub.high_))
+    assert (found.llr, found.typed, found.limits) == (elub.high_, 50.0, (elub.low_, elub.high_))
     assert found.interval == (1.0, elub.high_)
     texts = dict(found.rows)
     assert "; log10 LR 21.71 was reduced to 2.17" in texts["limits"]

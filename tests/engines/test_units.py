@@ -91,7 +91,7 @@ def test_counts_of_parts_add_up():
     bins = ScoreBins(np.array([-1.0, 0.0, 1.0]))
     found = units_in(source, Threads(1))
     work = MapPass(
-        UnitReader(0).wanted,
+        UnitReader(0).fields,
         partial(looked_at, UnitReader(0), found.about.keys, partial(UnitTrials.by_unit, bins=bins)),
         "",
     )
@@ -116,7 +116,7 @@ def test_partitions_of_whole_weights_do_not_round_those_of_others():
     expected = sum(float(one.weight.sum()) for one in partitions)
     keys = units_in(source, Threads(1)).about.keys
     work = MapPass(
-        UnitReader(0).wanted,
+        UnitReader(0).fields,
         partial(looked_at, UnitReader(0), keys, partial(UnitTrials.by_unit, bins=ScoreBins(np.zeros(1)))),
         "",
     )
@@ -134,7 +134,7 @@ def test_sums_of_replicates_are_those_of_all_trials_at_once(monkeypatch, one_sid
     source = source_of(scores, truth, rng, units=units[:, 0] if one_sided else units)
     bins = ScoreBins(np.array([-1.0, 0.0, 1.0]))
     found = Threads(2).run(ReplicateTally(UnitReader(0), bins, 7, range(300, 620), 100), source.partitions)
-    whole = UnitTrials.merged([UnitReader(0).trials(one.read(UnitReader(0).wanted)) for one in source.partitions])
+    whole = UnitTrials.merged([UnitReader(0).trials(one.read(UnitReader(0).fields)) for one in source.partitions])
     weights = poisson_weights(whole.about.keys, 7, np.arange(300, 620))
     for sums, own, of_class in zip(found.result, whole.units, whole.scores, strict=True):
         expected = bin_sums(own, bins.of(of_class), 4).of(weights)

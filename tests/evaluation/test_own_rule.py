@@ -37,11 +37,11 @@ def test_figures_are_those_of_the_rule_at_each_prior(name):
 def test_one_threshold_is_a_detection_cost_and_the_flat_density_is_the_logarithm():
     (one,) = figures_of(TAR, NON, ThresholdWeights([0.3]), [0.5]).requested.rule_costs
     dcf = {"p_target": 0.5, "c_miss": 1 / 0.3, "c_fa": 1 / 0.7, "normalize": False}
-    assert one.told.cost == pytest.approx(metrics.act_dcf(TAR, NON, **dcf), rel=1e-12)
-    assert one.told.minimum == pytest.approx(metrics.min_dcf(TAR, NON, **dcf), rel=1e-12)
+    assert one.parts.cost == pytest.approx(metrics.act_dcf(TAR, NON, **dcf), rel=1e-12)
+    assert one.parts.minimum == pytest.approx(metrics.min_dcf(TAR, NON, **dcf), rel=1e-12)
     (flat,) = figures_of(TAR, NON, ThresholdDensity([0.0, 1.0], [1.0, 1.0]), [0.2]).requested.rule_costs
     logarithm = information(TAR, NON, rule=Logarithmic(), p_target=0.2)
-    assert (flat.told.cost, flat.told.minimum) == pytest.approx((logarithm.cost, logarithm.minimum), rel=1e-9)
+    assert (flat.parts.cost, flat.parts.minimum) == pytest.approx((logarithm.cost, logarithm.minimum), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -84,7 +84,7 @@ def test_a_minimum_never_exceeds_what_the_prior_alone_costs(name):
         one = figures_of(tar, non, RULES[name], [0.01, 0.5], **units)
         for k, found in enumerate(one.requested.rule_costs):
             interval = one.interval(("rule_minimum", k))
-            assert 0.0 <= interval.low <= interval.high <= found.told.entropy * (1 + 1e-15)
+            assert 0.0 <= interval.low <= interval.high <= found.parts.entropy * (1 + 1e-15)
             assert interval.high > interval.low  # nothing is known for certain of 30 targets
 
 
@@ -99,8 +99,8 @@ def test_conditions_have_the_figures_of_their_trials_and_equalized_ones_of_their
     for one, at in zip(found.partitions[0].conditions, (0, 1), strict=True):
         alone = figures_of(score[label & (place == at)], score[~label & (place == at)], RULES[name]).requested
         assert one.evaluation.requested.rule_costs == alone.rule_costs
-        costs.append([own.told.cost for own in alone.rule_costs])
-    equal = [own.told.cost for own in found.equalized[0].evaluation.requested.rule_costs]
+        costs.append([own.parts.cost for own in alone.rule_costs])
+    equal = [own.parts.cost for own in found.equalized[0].evaluation.requested.rule_costs]
     assert equal == pytest.approx(np.mean(costs, axis=0), rel=1e-12)  # error rates are means over conditions
 
 
@@ -109,7 +109,7 @@ def test_comparisons_subtract_costs_and_tell_rules_apart():
     points = [(0.1, 10, 1), 0.1, 0.5]
     ours = [figures_of(k * TAR, k * NON, RULES["weights"], points, name=f"{k}", **units) for k in (1, 2)]
     found = deciban.compare(*ours)
-    costs = [[own.told.cost for own in one.requested.rule_costs] for one in ours]
+    costs = [[own.parts.cost for own in one.requested.rule_costs] for one in ours]
     for k, prior in enumerate(("0.1", "0.5")):
         assert found.difference(("rule_cost", k)).estimate == pytest.approx(costs[0][k] - costs[1][k], rel=1e-12)
         (row,) = [one for one in found.pairs[0].metrics if one.metric == ("rule_cost", k)]

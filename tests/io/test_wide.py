@@ -61,7 +61,7 @@ def test_scores_of_classes_stay_what_they_are(files):
     for key in (None, recognize(folder / "classes.csv"), recognize(folder / "classes.txt"), recognize(folder / "none")):
         found, same = matrices_by_key(scores, key)
         assert same is key
-        assert found[0].files[0].asked is None
+        assert found[0].files[0].named_format is None
 
 
 def test_formats_that_are_only_read_are_written_as_the_target_says(files):

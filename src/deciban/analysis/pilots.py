@@ -373,7 +373,7 @@ class Plan(ByValue, Jsonable):
     ----------
     pilot : Pilot
         Basis of the plan.
-    wanted : {"width", "difference"}
+    kind : {"width", "difference"}
     target : float
         The requested width or difference.
     amount : float
@@ -403,7 +403,7 @@ class Plan(ByValue, Jsonable):
     """
 
     pilot: Pilot
-    wanted: Literal["width", "difference"]
+    kind: Literal["width", "difference"]
     target: float
     amount: float
     is_relative: bool
@@ -474,7 +474,7 @@ class Plan(ByValue, Jsonable):
             )
         elif self.endless is not None:
             items.append(f"more segments help as much as more {pilot.noun}s, according to this pilot")
-        if self.wanted == "difference" and len(pilot.names) == 1:
+        if self.kind == "difference" and len(pilot.names) == 1:
             items.append(
                 "the other system is assumed to have independent errors and the same uncertainty: systems on the same "
                 "trials mostly need fewer; pass its scores to include this"
@@ -485,7 +485,7 @@ class Plan(ByValue, Jsonable):
         scale, unit = (100.0, " percentage points") if self.pilot.in_percent else (1.0, "")
         level, amount = f"{100.0 * self.level:.4g} %", f"{scale * self.target:.3g}"
         unit = unit[:-1] if amount == "1" else unit
-        if self.wanted == "width":
+        if self.kind == "width":
             half = f"±{scale * self.target / 2.0:.3g}"
             half += "; write 1 percentage point as 0.01" if self.pilot.in_percent and self.target >= 0.5 else ""
             return f"for a {level} interval of {self.of_metric} with a width of {amount}{unit} (about {half})"
@@ -497,7 +497,7 @@ class Plan(ByValue, Jsonable):
     @property
     def headings(self) -> tuple[str, ...]:
         """Headings of `rows`."""
-        reached = "width" if self.wanted == "width" else "detectable difference"
+        reached = "width" if self.kind == "width" else "detectable difference"
         return f"{self.pilot.noun}s", "segments each", "targets", "non-targets", "standard error", reached
 
     @property
@@ -526,7 +526,7 @@ class Plan(ByValue, Jsonable):
             "figure": name_with_place(pilot.metric),
             "systems": pilot.names,
             "goal": {
-                "kind": self.wanted,
+                "kind": self.kind,
                 "target": self.target,
                 "amount": self.amount,
                 "relative": self.is_relative,

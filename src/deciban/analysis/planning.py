@@ -85,7 +85,7 @@ class Goal:
             _validate.whole(self.trials_per_segment, "trials_per_segment", 1, math.inf, words)
 
     @property
-    def wanted(self) -> Literal["width", "difference"]:
+    def kind(self) -> Literal["width", "difference"]:
         """The kind of the goal."""
         return "width" if self.difference is None else "difference"
 
@@ -230,20 +230,20 @@ def plan_of_pilot(pilot: Pilot, goal: Goal) -> Plan:
             "there is no basis for a plan. Use a pilot with more errors, or another metric."
         )
     if goal.relative and pilot.expected == 0.0:
-        raise InputError(f"relative: the metric is 0, and so is every share of it. Give an absolute {goal.wanted}.")
+        raise InputError(f"relative: the metric is 0, and so is every share of it. Give an absolute {goal.kind}.")
     designs = tuple(one for one in map(planner.design, _choices(pilot, goal.segments)) if one is not None)
     if not designs:
-        raise InputError(f"{goal.wanted}: {planner.target:g} needs more than a billion {pilot.noun}s. Relax the goal.")
+        raise InputError(f"{goal.kind}: {planner.target:g} needs more than a billion {pilot.noun}s. Relax the goal.")
     n = np.unique(np.geomspace(*_ends(designs, pilot), _CURVE).round().astype(np.int64))
     endless = planner.fewest(_ENDLESS) if pilot.n_segments is not None and "segment" in planner.levels else None
     return Plan(
         pilot=pilot,
-        wanted=goal.wanted,
+        kind=goal.kind,
         target=planner.target,
         amount=goal.amount,
         is_relative=goal.relative,
         level=goal.level,
-        power=goal.power if goal.wanted == "difference" else None,
+        power=goal.power if goal.kind == "difference" else None,
         is_crossed=planner.is_crossed,
         trials_per_segment=planner.per_segment,
         levels=planner.levels,

@@ -272,15 +272,15 @@ class SmallDataPass(sources.SourcePass):
 
     words = "listing trials"
 
-    def __init__(self, wanted: sources.TrialFields) -> None:
-        self.wanted = wanted
+    def __init__(self, fields: sources.TrialFields) -> None:
+        self.fields = fields
         self.n_counting = 0
         self.result: dict[int, sources.Batch] | None = {}
 
     def take(self, partitions: Sequence[sources.SourcePartition]) -> None:
         """Process partitions; see `SourcePass.take`."""
         for partition in partitions:
-            batch = partition.read(self.wanted)
+            batch = partition.read(self.fields)
             n = len(batch.labels) if batch.weight is None else int(np.count_nonzero(batch.weight))
             with self.lock:
                 self._add(n, {partition.number: batch})

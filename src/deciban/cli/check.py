@@ -55,18 +55,18 @@ def check_command(
         raise click.UsageError("nothing to check: name --require or --criteria.")
     require_one_stream([results, baseline])
     refuse_overwriting([] if junit is None else [junit], [results, *filter(None, [baseline, criteria])])
-    asked = [MethodCriterion("", Requirement.of(text)) for text in require]
-    asked += [] if criteria is None else read_criteria(criteria)
+    requirements = [MethodCriterion("", Requirement.of(text)) for text in require]
+    requirements += [] if criteria is None else read_criteria(criteria)
     systems = read_saved(results)
     earlier = None if baseline is None else read_saved(baseline)
-    items = [(one.characteristic, check) for one in asked for check in one.checks(systems, earlier)]
+    items = [(one.characteristic, check) for one in requirements for check in one.checks(systems, earlier)]
     checks = [check for _, check in items]
     if junit is not None:
         with plainly_opened(junit) as stream:
             stream.write(_as_junit(checks, results))
     are_met = all(one.is_met for one in checks)
     if as_json:
-        others = [one.results for one in asked if one.results is not None]
+        others = [one.results for one in requirements if one.results is not None]
         read: dict[str, list[Any]] = {"results": [results, *others], "baseline": [baseline], "output": [junit]}
         read["criteria"] = [criteria]
         cli.print_json({"checks": [_as_object(*pair) for pair in items], "met": are_met}, files=read)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from deciban.workflows.options import Options
 
 
-def refuse_metrics_of_scores(asked: cli.JoiningOptions, shown: cli.OutputOptions, entries: Mapping[str, Any]) -> None:
+def refuse_metrics_of_scores(joining: cli.JoiningOptions, shown: cli.OutputOptions, entries: Mapping[str, Any]) -> None:
     """Refuse options for scores, which would have no effect on decisions.
 
     Raises
@@ -33,9 +33,9 @@ def refuse_metrics_of_scores(asked: cli.JoiningOptions, shown: cli.OutputOptions
     click.UsageError
     """
     named = [f"--{name.replace('_', '-')}" for name, value in entries.items() if value not in (None, False, (), [])]
-    split = getattr(asked.options, "split", None)
+    split = getattr(joining.options, "split", None)
     named += ["--by, --equalize"] if split is not None and split != type(split)() else []
-    named += [f"--{name}" for name in asked.two]
+    named += [f"--{name}" for name in joining.two]
     of_tables = {"--corrected": shown.corrected, "--all": shown.everything, "--information": shown.information}
     named += [name for name, is_given in of_tables.items() if is_given]
     named += ["--notes"] if shown.notes == "all" else []
@@ -46,7 +46,7 @@ def refuse_metrics_of_scores(asked: cli.JoiningOptions, shown: cli.OutputOptions
 def show_decisions(
     files: Sequence[str],
     key: str | None,
-    asked: cli.JoiningOptions,
+    joining: cli.JoiningOptions,
     shown: cli.OutputOptions,
     out: TableConsole,
     *,
@@ -59,7 +59,7 @@ def show_decisions(
     ----------
     files : sequence of str
     key : str or None
-    asked : JoiningOptions
+    joining : JoiningOptions
     shown : OutputOptions
     out : TableConsole
     quiet : bool
@@ -69,7 +69,7 @@ def show_decisions(
     from deciban.workflows.deciding.decision_files import evaluate_decision_files
 
     with working() as say:
-        results = evaluate_decision_files(list(files), key, progress=say, **arguments, options=asked.options)
+        results = evaluate_decision_files(list(files), key, progress=say, **arguments, options=joining.options)
     cli.print_messages(results.messages, quiet=quiet)
     if shown.as_json:
         named = {"scores": files, "key": [key], "costs": [arguments["costs"]]}
@@ -90,7 +90,7 @@ def eval_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: cli.JoiningOptions,
+    joining: cli.JoiningOptions,
     quiet: bool,
     shown: cli.OutputOptions,
     output: str | None,
@@ -115,18 +115,18 @@ def eval_command(
     requested, decided, verifier, beside = ({name: arguments.pop(name) for name in names} for names in _REQUESTS)
     of_scores, result = {**arguments, **requested, **beside}, None
     if decided.pop("decisions"):
-        refuse_metrics_of_scores(asked, shown, of_scores | verifier)
-        show_decisions(scores, key, asked, shown, out, quiet=quiet, **decided)
+        refuse_metrics_of_scores(joining, shown, of_scores | verifier)
+        show_decisions(scores, key, joining, shown, out, quiet=quiet, **decided)
     elif any(decided.values()):
         raise click.UsageError("--accept, --reject, --decision-column and --costs are for decisions: add --decisions.")
-    elif any(verifier.values()) or asked.is_about_spoofing:
-        result = show_spoofing(scores, key, asked, shown, out, quiet=quiet, given=verifier | of_scores)
+    elif any(verifier.values()) or joining.is_about_spoofing:
+        result = show_spoofing(scores, key, joining, shown, out, quiet=quiet, given=verifier | of_scores)
     else:
         failures, dev, dev_key = (beside[name] for name in ("failures", "threshold_from", "threshold_key"))
-        inputs = asked.inputs(scores, key)
+        inputs = joining.inputs(scores, key)
         require_one_stream([*single_files(paths_of(inputs)), key, *dev, dev_key])
-        files = opened(inputs, key, asked.options.with_metrics(classifier=arguments["classifier"]))
-        about = replace(asked.options_for(files).with_metrics(**arguments), has_pages=False)
+        files = opened(inputs, key, joining.options.with_metrics(classifier=arguments["classifier"]))
+        about = replace(joining.options_for(files).with_metrics(**arguments), has_pages=False)
         about = _with_optimism(about) if shown.corrected else about
         with working() as progress:
             result = evaluate_model(None, files, about, thresholds=(dev, dev_key), progress=progress).results
@@ -260,7 +260,7 @@ def report_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: cli.JoiningOptions,
+    joining: cli.JoiningOptions,
     train: tuple[str, ...],
     output: Path,
     cross_validate: dict[str, Any] | None,
@@ -290,14 +290,14 @@ def report_command(
     metrics = {name: arguments.pop(name) for name in ("classifier", "posteriors_at", "axis", "rule", "capacity")}
     names = ("asv", "asv_key", "asv_errors")
     arguments["verifier"] = {name: value for name in names if (value := arguments.pop(name)) is not None}
-    inputs = asked.inputs(scores, key)
+    inputs = joining.inputs(scores, key)
     arguments |= {"train": list(train), "typed": cli.typed(), "again": cli.typed_for(eval_command, without=_OF_PAGES)}
     request = ReportRequest(scores=inputs, key=key, output=output, **arguments)
     cli.require_own_stream(output, as_json=shown.as_json)
 
     def write() -> None:
-        files = opened(inputs, key, asked.options.with_metrics(classifier=metrics["classifier"]))
-        about = asked.options_for(files).with_metrics(**metrics)
+        files = opened(inputs, key, joining.options.with_metrics(classifier=metrics["classifier"]))
+        about = joining.options_for(files).with_metrics(**metrics)
         with working() as say:
             done = write_report(request, about, say, files=files)
         cli.print_messages(done.results.messages, quiet=quiet)
@@ -318,7 +318,7 @@ def report_command(
     if not watch:
         write()
         return
-    named = [*asked.options.files, *(one for several in request.roles.values() for one in several)]
+    named = [*joining.options.files, *(one for several in request.roles.values() for one in several)]
     if shown.as_json or "-" in map(str, (output, *single_files(named))):
         raise click.UsageError("--watch needs files to read and a file to write: leave out - and --json.")
     _watch(write, named)
@@ -355,7 +355,7 @@ _PERIOD = 0.5
 def show_spoofing(
     files: Sequence[str],
     key: str | None,
-    asked: cli.JoiningOptions,
+    joining: cli.JoiningOptions,
     shown: cli.OutputOptions,
     out: TableConsole,
     *,
@@ -368,7 +368,7 @@ def show_spoofing(
     ----------
     files : sequence of str
     key : str or None
-    asked : JoiningOptions
+    joining : JoiningOptions
     shown : OutputOptions
     out : TableConsole
     quiet : bool
@@ -393,9 +393,9 @@ def show_spoofing(
     named = [f"--{name.replace('_', '-')}" for name, value in others.items() if value not in (None, False, (), [])]
     if named:
         raise click.UsageError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
-    if asked.two:
+    if joining.two:
         raise click.UsageError("--tar, --non: protocols of spoofing need one file with labels of spoofs, or a key.")
-    options = asked.options
+    options = joining.options
     with working() as progress:
         results = evaluate_spoofing_files(list(files), key, **verifier, options=options, progress=progress)
     cli.print_messages(results.messages, quiet=quiet)

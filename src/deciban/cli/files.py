@@ -176,7 +176,7 @@ def summarize_command(
     shards: tuple[str, ...],
     *,
     key: str | None,
-    asked: cli.JoiningOptions,
+    joining: cli.JoiningOptions,
     quiet: bool,
     output: Path,
     as_json: bool,
@@ -197,7 +197,7 @@ def summarize_command(
 
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
     with working() as say:
-        messages = summarize_files(list(shards), output, key, progress=say, **arguments, options=asked.options)
+        messages = summarize_files(list(shards), output, key, progress=say, **arguments, options=joining.options)
     cli.print_messages(messages, quiet=quiet)
     if as_json:
         _print_json(output, messages, scores=shards, key=[key])

@@ -223,9 +223,9 @@ class SectionedCommand(click.Command):
             ctx.params["picture"] = PictureOptions(ctx.params.pop("output"), ctx.params.pop("size"))
         own = getattr(self.callback, "joining", ())
         if own and not ctx.resilient_parsing:
-            ctx.params["asked"] = asked = JoiningOptions.of({name: ctx.params.pop(name) for name in own})
-            if asked.options.plan is not None:
-                print_messages([f"preset  {asked.options.plan}"], quiet=ctx.params["quiet"])
+            ctx.params["joining"] = joining = JoiningOptions.of({name: ctx.params.pop(name) for name in own})
+            if joining.options.plan is not None:
+                print_messages([f"preset  {joining.options.plan}"], quiet=ctx.params["quiet"])
         return left
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -407,7 +407,7 @@ def joining_options(
 ) -> Callable[..., Any]:
     """Add options for reading score files and a key, for joining them, and for metrics.
 
-    The command must be a `SectionedCommand`. It gets them as ``key``, ``asked`` (an `JoiningOptions`) and ``quiet``.
+    The command must be a `SectionedCommand`. It gets them as ``key``, ``joining`` (a `JoiningOptions`) and ``quiet``.
 
     Parameters
     ----------

@@ -167,8 +167,8 @@ def objective_command(
     picture.require()
     points: list[Any] = list(dcf or ())
     if any(rule.values()):
-        asked = {"--range": priors, "--rule": own, "--share": share}
-        if option := next((name for name, value in asked.items() if value is not None), None):
+        typed = {"--range": priors, "--rule": own, "--share": share}
+        if option := next((name for name, value in typed.items() if value is not None), None):
             raise click.UsageError(
                 f"{option} is for a suggestion: leave out --alpha, --beta and --p-target, or {option}."
             )

@@ -67,7 +67,7 @@ class PlotRequest:
     scores : tuple of str
         Score files; the model file for ``fusion-weights`` and ``class-parameters``.
     key : str or None
-    asked : JoiningOptions
+    joining : JoiningOptions
     own : mapping
         ``OWN_OPTIONS`` as typed.
     metrics : mapping
@@ -78,7 +78,7 @@ class PlotRequest:
     plot: str
     scores: tuple[str, ...]
     key: str | None
-    asked: cli.JoiningOptions
+    joining: cli.JoiningOptions
     own: Mapping[str, Any]
     metrics: Mapping[str, Any]
     quiet: bool
@@ -90,7 +90,7 @@ class PlotRequest:
         ------
         click.UsageError
         """
-        plot, split = self.plot, self.asked.options.split
+        plot, split = self.plot, self.joining.options.split
         typed = {**self.own, **self.metrics, "by": split.by, "equalize": split.equalize}
         typed["key"] = self.key if plot in PICTURES else None
         for name, kinds in _MEANT_FOR.items():
@@ -108,8 +108,8 @@ class PlotRequest:
     def read(self) -> list[Any]:
         """Files that are read, which the plot must not overwrite."""
         others = [self.key, self.own["model"], *(self.own["dev"] or ()), self.own["dev_key"]]
-        two = (one for pair in self.asked.two.values() for one in pair)
-        return [*self.scores, *two, *others, *self.asked.options.files]
+        two = (one for pair in self.joining.two.values() for one in pair)
+        return [*self.scores, *two, *others, *self.joining.options.files]
 
     def found(self) -> Addable:
         """Return the plot and its data."""
@@ -127,7 +127,7 @@ class PlotRequest:
                 f"{self.plot} shows one model, got {len(self.scores)} files: see deciban plot --help."
             )
         model: Any = trained_model(self.scores[0])
-        level = self.asked.options.how_sure.level
+        level = self.joining.options.how_sure.level
         messages: dict[str, Any] = {"kind": model.scores_kind, "files": {"model": self.scores}}
         if self.plot == "fusion-weights":
             weights = [asdict(one) for one in weight_intervals(model, level=level)]
@@ -157,8 +157,8 @@ class PlotRequest:
         """Return score files to read as a whole, options for them, and the files for JSON."""
         from deciban.workflows.reading.inputs import ScoreFiles
 
-        files = ScoreFiles.of(self.asked.inputs(self.scores, self.key), self.key, self.asked.options.reading)
-        about = self.asked.options_for(files).with_metrics(**self.metrics)
+        files = ScoreFiles.of(self.joining.inputs(self.scores, self.key), self.key, self.joining.options.reading)
+        about = self.joining.options_for(files).with_metrics(**self.metrics)
         return files, about, self._read_as(files, about, self.key) | {"model": [self.own["model"]]}
 
     def _read_as(self, files: Opened, about: Options, key: str | None) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class PlotRequest:
         files, about, read = self._opened()
         with working() as say:
             run = partial(compare_files, model=self.own["model"], against=self.own["against"])
-            of_protocol = self.asked.is_about_spoofing  # reads labels of three kinds itself
+            of_protocol = self.joining.is_about_spoofing  # reads labels of three kinds itself
             scores, key = (list(self.scores), self.key) if of_protocol else (files, None)
             result = run(scores, key, options=about, progress=say)
         cli.print_messages(result.results.messages, quiet=self.quiet)
@@ -204,8 +204,8 @@ class PlotRequest:
         from deciban.workflows.identifying import identifications_of
         from deciban.workflows.reading.inputs import ScoreFiles
 
-        about = self.asked.options
-        files = ScoreFiles.of(self.asked.inputs(self.scores, self.key), self.key, about.reading)
+        about = self.joining.options
+        files = ScoreFiles.of(self.joining.inputs(self.scores, self.key), self.key, about.reading)
         with working() as say:
             result, messages = identifications_of(files, about, progress=say)
         cli.print_messages(messages, quiet=self.quiet)
@@ -218,8 +218,8 @@ class PlotRequest:
         from deciban.workflows.evaluate import evaluate_model
         from deciban.workflows.reading.inputs import opened
 
-        files = opened(scores, key, self.asked.options)
-        about = self.asked.options_for(files).with_metrics(**self.metrics)
+        files = opened(scores, key, self.joining.options)
+        about = self.joining.options_for(files).with_metrics(**self.metrics)
         is_many = about.kind == "classes"
         held, known = ("multiclass", _CLASS_KINDS) if is_many else ("two-class", (*_KINDS, *_TEACHING_KINDS))
         if self.plot not in (*known, *PICTURES):
@@ -231,7 +231,7 @@ class PlotRequest:
 
     def _of_results(self) -> Addable:
         """Return a plot of results, including results by condition."""
-        results, read = self._evaluated(self.asked.inputs(self.scores, self.key), self.key)
+        results, read = self._evaluated(self.joining.inputs(self.scores, self.key), self.key)
         style = {} if self.own["corners"] is None else {"classes": self.own["corners"]}
         if self.plot == "by-condition":
             style = {"metric": self.own["metric"]}
@@ -252,17 +252,17 @@ class PlotRequest:
                 f"calibration-map shows two-class calibrations, and {path} contains a {model.kind!r}. Use "
                 "deciban report --model for other models."
             )
-        results, read = self._evaluated(self.asked.inputs(self.scores, self.key), self.key)
+        results, read = self._evaluated(self.joining.inputs(self.scores, self.key), self.key)
         if results.kind != "two-class" or len(results.systems) != 1:
             result = f"{len(results.systems)} systems" if results.kind == "two-class" else "multiclass scores"
             raise click.UsageError(f"{self.plot} shows one system with two classes, got {result}.")
-        level = self.asked.options.how_sure.level
+        level = self.joining.options.how_sure.level
         draw = partial(plots.calibration_map, results.systems[0], {model.kind: model}, level=level)
         return draw, {**results.to_dict(), "files": {**read, "model": [path]}}, ()
 
     def _of_two_sets(self) -> Addable:
-        inputs, dev_scores = self.asked.inputs(self.scores, self.key), list(self.own["dev"])
-        n_systems = len(self.scores) or len(self.asked.two["tar"])
+        inputs, dev_scores = self.joining.inputs(self.scores, self.key), list(self.own["dev"])
+        n_systems = len(self.scores) or len(self.joining.two["tar"])
         if n_systems != len(dev_scores):
             raise click.UsageError(
                 f"{self.plot}: {n_systems} systems, but {len(dev_scores)} files of --dev. Name one for each system, "
@@ -287,7 +287,7 @@ def plot_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: cli.JoiningOptions,
+    joining: cli.JoiningOptions,
     quiet: bool,
     picture: PictureOptions,
     as_json: bool,
@@ -326,7 +326,7 @@ def plot_command(
 
     picture.require()
     own = {name: metrics.pop(name) for name in OWN_OPTIONS}
-    request = PlotRequest(plot, scores, key, asked, own, metrics, quiet)
+    request = PlotRequest(plot, scores, key, joining, own, metrics, quiet)
     request.refuse_what_is_overlooked()
     refuse_overwriting(picture.paths, request.read)
     draw, notes, messages = request.found()

@@ -165,13 +165,13 @@ class TrainingRequest:
         print_tables(done, tables.console(self.shown.table_style, stderr="-" in (self.output, self.llrs)))
 
 
-def train(request: TrainingRequest, asked: cli.JoiningOptions, model_of: Callable[[Options], ScoreModel]) -> None:
+def train(request: TrainingRequest, joining: cli.JoiningOptions, model_of: Callable[[Options], ScoreModel]) -> None:
     """Train a model, write the model and llrs, and print the metrics.
 
     Parameters
     ----------
     request : TrainingRequest
-    asked : JoiningOptions
+    joining : JoiningOptions
     model_of : function
         Returns the model to train, given the options for the kind of scores.
     """
@@ -181,11 +181,11 @@ def train(request: TrainingRequest, asked: cli.JoiningOptions, model_of: Callabl
     from deciban.workflows.apply import require_llrs_writable
     from deciban.workflows.reading.inputs import opened
 
-    request.check(asked.options.files)
-    if request.interval and not asked.options.how_sure.intervals:
+    request.check(joining.options.files)
+    if request.interval and not joining.options.how_sure.intervals:
         raise click.UsageError("--interval: bounds need the uncertainty of training. Leave --no-intervals out.")
-    files = opened(request.scores, request.key, replace(asked.options, groups=request.groups))
-    options, in_batches = asked.options_for(files), not files.is_at_hand
+    files = opened(request.scores, request.key, replace(joining.options, groups=request.groups))
+    options, in_batches = joining.options_for(files), not files.is_at_hand
     if in_batches and request.cross_validate and request.llrs is not None and not request.apply_to:
         raise click.UsageError(
             "--llrs: cross-validated llrs need scores that fit in memory, and these do not. Allow more memory "
@@ -294,7 +294,7 @@ def calibrate_command(
     scores: str | None,
     *,
     key: str | None,
-    asked: cli.JoiningOptions,
+    joining: cli.JoiningOptions,
     method: str,
     apply_to: str | None,
     **arguments: Raw,
@@ -318,14 +318,14 @@ def calibrate_command(
 
     own = ("output", "cross_validate", "llrs", "to", "interval", "write_as", "quiet", "shown")
     named = {name: arguments.pop(name) for name in own}
-    inputs = paths_of(asked.inputs([] if scores is None else [scores], key))
+    inputs = paths_of(joining.inputs([] if scores is None else [scores], key))
     request = TrainingRequest(scores=inputs, key=key, apply_to=[apply_to] if apply_to else [], **named)
 
     def model(options: Options) -> ScoreModel:
         about = {"prior": options.metrics.prior, "classes": options.reading.classes}
         return calibrator_of(method, arguments, is_multiclass=options.kind == "classes", **about)
 
-    train(request, asked, model)
+    train(request, joining, model)
 
 
 @click.command("fuse", cls=cli.SectionedCommand)
@@ -334,7 +334,12 @@ def calibrate_command(
 @cli.joining_options(missing="missing-or-subset", metrics="training", more=("units", "uncertainty", "scale"))
 @cli.options("interval", "offsets", "llrs", "tables", "json")
 def fuse_command(
-    scores: tuple[str, ...], *, key: str | None, asked: cli.JoiningOptions, apply_to: tuple[str, ...], **arguments: Raw
+    scores: tuple[str, ...],
+    *,
+    key: str | None,
+    joining: cli.JoiningOptions,
+    apply_to: tuple[str, ...],
+    **arguments: Raw,
 ) -> None:
     """Train a fusion of several systems: a weighted sum of their SCORES that is a calibrated log-likelihood ratio.
 
@@ -358,15 +363,15 @@ def fuse_command(
     from deciban.workflows.reading.inputs import paths_of
 
     if arguments.pop("spoof"):
-        _fuse_spoofing(scores, key, asked, list(apply_to), arguments)
+        _fuse_spoofing(scores, key, joining, list(apply_to), arguments)
         return
     if (arguments["apply_key"] or arguments["apply_quality"]) and not apply_to:
         raise click.UsageError("--apply-key and --apply-quality are for the scores of --apply-to. Add --apply-to.")
     own = ("output", "cross_validate", "llrs", "to", "interval", "write_as", "apply_key", "quiet", "shown")
     extra, named = _quality(arguments), {name: arguments.pop(name) for name in own}
-    inputs = paths_of(asked.inputs(scores, key))
+    inputs = paths_of(joining.inputs(scores, key))
     request = TrainingRequest(scores=inputs, key=key, apply_to=list(apply_to), extra=extra, **named)
-    train(request, asked, lambda about: _fusion(about, asked.subsets, arguments, with_quality="quality" in extra))
+    train(request, joining, lambda about: _fusion(about, joining.subsets, arguments, with_quality="quality" in extra))
 
 
 _OF_SPOOFING = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "shown")
@@ -374,7 +379,7 @@ _OF_SPOOFING = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", 
 
 
 def _fuse_spoofing(
-    scores: Sequence[str], key: str | None, asked: cli.JoiningOptions, apply_to: list[str], entries: dict[str, Any]
+    scores: Sequence[str], key: str | None, joining: cli.JoiningOptions, apply_to: list[str], entries: dict[str, Any]
 ) -> None:
     """Train one score from a countermeasure and a verifier, write the model and llrs, and print costs.
 
@@ -391,12 +396,14 @@ def _fuse_spoofing(
 
     own = {name: entries.pop(name) for name in _OF_SPOOFING}
     ridge, write_as = entries.pop("ridge"), entries.pop("write_as")
-    others = entries | dict(asked.two) | {"as": write_as if write_as != "loglik" else None, "missing": asked.subsets}
+    others = (
+        entries | dict(joining.two) | {"as": write_as if write_as != "loglik" else None, "missing": joining.subsets}
+    )
     named = [_word(name) for name, value in others.items() if value not in (None, False, (), [])]
     if named:
         raise click.UsageError(f"{', '.join(named)}: not for a fusion of a countermeasure (--spoof). Leave it out.")
     request = TrainingRequest(scores=list(scores), key=key, apply_to=list(apply_to), **own)
-    options = asked.options
+    options = joining.options
     request.check(options.files)
     with working() as say:
         tests = apply_to if request.apply_key is not None else ()

@@ -103,17 +103,17 @@ class BlockScores:
     Parameters
     ----------
     trials : ScoredClasses
-    asked : ProblemRequest
+    request : ProblemRequest
     """
 
-    def __init__(self, trials: ScoredClasses, asked: problem_sums.ProblemRequest) -> None:
-        self.trials, self.asked = trials, asked
+    def __init__(self, trials: ScoredClasses, request: problem_sums.ProblemRequest) -> None:
+        self.trials, self.request = trials, request
         self._detectors: dict[int, Detectors] = {}
 
     def detectors(self, at: int) -> Detectors:
         """Return the detectors of each class against the rest, with one of the priors of the rivals."""
         if at not in self._detectors:
-            self._detectors = {at: Detectors.of(self.trials, self.asked.rivals[at])}
+            self._detectors = {at: Detectors.of(self.trials, self.request.rivals[at])}
         return self._detectors[at]
 
     @cached_property
@@ -125,7 +125,7 @@ class BlockScores:
         """Return the scores of a problem: non-targets and targets."""
         what, *about = problem.name
         if what == "odds":
-            return problem_sums.odds_of(self.trials, self.asked.prior, problem.share)
+            return problem_sums.odds_of(self.trials, self.request.prior, problem.share)
         if what == "pair":
             return self.pairs.sides(*about)
         at, target = about
@@ -182,8 +182,8 @@ class ProblemScores(sources.SourcePass):
 
     Parameters
     ----------
-    given : SystemScores
-    asked : ProblemRequest
+    system : SystemScores
+    request : ProblemRequest
     problems : sequence of Problem
     put : callable or None
         Writes scores, see `Put`; None to collect them for the process that writes.
@@ -192,10 +192,10 @@ class ProblemScores(sources.SourcePass):
     words = "sorting detectors and pairs"
 
     def __init__(
-        self, given: SystemScores, asked: problem_sums.ProblemRequest, problems: Sequence[Problem], put: Put | None
+        self, system: SystemScores, request: problem_sums.ProblemRequest, problems: Sequence[Problem], put: Put | None
     ) -> None:
-        self.given, self.asked, self.problems, self.put = given, asked, problems, put
-        size = sum(one.file_size(has_weights=given.has_weights) for one in problems)
+        self.system, self.request, self.problems, self.put = system, request, problems, put
+        size = sum(one.file_size(has_weights=system.has_weights) for one in problems)
         self.of_row += int(2 * size / max(one.n_trials for one in problems))
 
     def of(self, partitions: Sequence[sources.SourcePartition]) -> list[tuple[int, int, AnyArray, CountArray | None]]:
@@ -203,8 +203,8 @@ class ProblemScores(sources.SourcePass):
         parts: list[Any] = []
         put = self.put or (lambda *part: parts.append(part))
         for partition in partitions:
-            for block in self.given.blocks(partition):
-                scores = BlockScores(block.trials, self.asked)
+            for block in self.system.blocks(partition):
+                scores = BlockScores(block.trials, self.request)
                 for at, problem in enumerate(self.problems):
                     for c, side in enumerate(scores.sides(problem)):
                         own = SortedClass.of(*side)
@@ -265,14 +265,14 @@ class _Sorting:
     def __init__(
         self,
         problems: Sequence[Problem],
-        asked: problem_sums.ProblemRequest,
+        request: problem_sums.ProblemRequest,
         room: SortRoom,
         path: Path,
         samples: Sequence[FloatArray],
         *,
         has_weights: bool,
     ) -> None:
-        self.problems, self.asked, self.room, self.files = problems, asked, room, list[Ranges]()
+        self.problems, self.request, self.room, self.files = problems, request, room, list[Ranges]()
         for at, (problem, sample) in enumerate(zip(problems, samples, strict=True)):
             folder, weighted = path / f"{at}", has_weights or problem.share is not None
             folder.mkdir()
@@ -295,7 +295,7 @@ class _Sorting:
             problem: problem_sums.CountedProblem | PooledOdds = PooledOdds.of(summary.ranks)
         else:
             problem = problem_sums.CountedProblem(
-                summary, self.asked.thresholds[about[0]] if what == "detector" else np.zeros(0)
+                summary, self.request.thresholds[about[0]] if what == "detector" else np.zeros(0)
             )
         shutil.rmtree(self.files[at].path.parent)
         return problem
@@ -429,7 +429,7 @@ class ClassSurvey(sources.SourcePass):
 
     Parameters
     ----------
-    given : SystemScores
+    system : SystemScores
     metrics : problem_sums.ClassMetrics
     who : UnitsAndStrata, optional
         Units of the trials, if intervals are requested.
@@ -441,20 +441,20 @@ class ClassSurvey(sources.SourcePass):
 
     def __init__(
         self,
-        given: SystemScores,
+        system: SystemScores,
         metrics: problem_sums.ClassMetrics,
         who: UnitsAndStrata | None = None,
         has_pages: bool = True,  # noqa: FBT001, FBT002
     ) -> None:
-        self.given, self.metrics, self.who, self.has_pages = given, metrics, who, has_pages
+        self.system, self.metrics, self.who, self.has_pages = system, metrics, who, has_pages
         self.has_subsets = not metrics.why_no_subsets(
-            len(given.classes), problem_sums.WEIGHTED if given.has_weights else ""
+            len(system.classes), problem_sums.WEIGHTED if system.has_weights else ""
         )
 
     def of(self, partitions: Sequence[sources.SourcePartition]) -> ClassSums | None:
         """See `SourcePass.of`."""
         units = self.who is not None and self.who.keys is not None
-        blocks = (block for partition in partitions for block in self.given.blocks(partition, units=units))
+        blocks = (block for partition in partitions for block in self.system.blocks(partition, units=units))
         sums: ClassSums | None = None
         for block in blocks:
             sums = sources.both(sums, self.of_block(block))

@@ -52,7 +52,7 @@ class UnitReader:
     n_strata: int = 0
 
     @property
-    def wanted(self) -> sources.TrialFields:
+    def fields(self) -> sources.TrialFields:
         """The columns to read."""
         named = self.by_name is not None
         return sources.TrialFields((self.system,), truth=True, units=not named, weight=True, names=named)
@@ -97,13 +97,13 @@ class ReplicateTally(sources.MapPass):
     """
 
     def __init__(self, reader: UnitReader, bins: ScoreBins, seed: int, numbers: range, rows_per_batch: int) -> None:
-        super().__init__(reader.wanted, reader.trials, "counting replicates")
+        super().__init__(reader.fields, reader.trials, "counting replicates")
         self.bins, self.seed, self.numbers, self.rows_per_batch = bins, seed, numbers, rows_per_batch
         self.n_bytes = 16 * bins.n_bins * len(numbers)
 
     def take(self, partitions: Sequence[sources.SourcePartition]) -> None:
         """See `SourcePass.take`."""
-        parts = [self.look(partition.read(self.wanted)) for partition in partitions]
+        parts = [self.look(partition.read(self.fields)) for partition in partitions]
         used = [(one.units[0].only_used(), one.units[1].only_used()) for one in parts]
         trials = UnitTrials.merged([replace(one, units=own) for one, own in zip(parts, used, strict=True)])
         for c, (scores, own, weights) in enumerate(zip(trials.scores, trials.units, trials.weights, strict=True)):
@@ -182,7 +182,7 @@ class SourceUnits(TrialsByUnit):
         """See `TrialsByUnit.look`; one pass."""
         keys = self.units.keys if self.facts is None else None
         looking = partial(looked_at, self.reader, keys, look)
-        return sources.found_in(self.source, self.engine, self.reader.wanted, looking, "counting by unit")
+        return sources.found_in(self.source, self.engine, self.reader.fields, looking, "counting by unit")
 
     def drawn(
         self, metrics_of: replicates.MetricsOfTables, counted: BinnedTrials, resampling: Resampling
@@ -462,15 +462,15 @@ class SortByCondition(sources.SourcePass):
     Parameters
     ----------
     split : SplitRows
-    wanted : TrialFields
+    fields : TrialFields
         Columns to keep.
     folder : path
     """
 
     words = "sorting by condition"
 
-    def __init__(self, split: SplitRows, wanted: sources.TrialFields, folder: Path) -> None:
-        self._given = split, replace(wanted, conditions=True), folder
+    def __init__(self, split: SplitRows, fields: sources.TrialFields, folder: Path) -> None:
+        self._given = split, replace(fields, conditions=True), folder
 
     def of(self, partitions: Sequence[sources.SourcePartition]) -> list[tuple[Values, _Place]]:
         """See `SourcePass.of`."""

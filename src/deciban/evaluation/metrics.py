@@ -570,25 +570,25 @@ class RuleCosts:
     ----------
     p_target : float
         The prior.
-    told : Information
+    parts : Information
         Default, actual and minimum cost.
     rule : ThresholdWeights or ThresholdDensity
         The rule, to distinguish costs by different rules.
     """
 
     p_target: float
-    told: Information
+    parts: Information
     rule: ThresholdRule
 
     def to_dict(self) -> dict[str, float]:
         """Return the numbers by name."""
         return {
             "p_target": self.p_target,
-            "cost": self.told.cost,
-            "minimum": not_none(self.told.minimum, "minimum"),
-            "calibration_loss": not_none(self.told.lost_by_calibration, "calibration_loss"),
-            "default": self.told.entropy,
-            "information": self.told.delivered,
+            "cost": self.parts.cost,
+            "minimum": not_none(self.parts.minimum, "minimum"),
+            "calibration_loss": not_none(self.parts.lost_by_calibration, "calibration_loss"),
+            "default": self.parts.entropy,
+            "information": self.parts.delivered,
         }
 
 

@@ -84,7 +84,7 @@ class ScoredSource:
     seen : AvailableSystems or None
         Numbers of trials by systems; None if no scores are missing.
     n_dropped : int
-    given : TrialSource
+    complete : TrialSource
         Source with dropped trials.
     engine, memory, units
         See `deciban.models.score_model.ScoreModel.fit_source`.
@@ -95,7 +95,7 @@ class ScoredSource:
     source: TrialSource
     seen: AvailableSystems | None
     n_dropped: int
-    given: TrialSource
+    complete: TrialSource
     engine: Engine | None = None
     memory: int = 0
     units: Any = None
@@ -152,7 +152,7 @@ class ScoredSource:
 
     def rows_of(self, subset: Subset) -> IntArray:
         """Return the positions of these trials among all trials in memory."""
-        batch = self.given.held
+        batch = self.complete.held
         there = [~np.isnan(batch.scores[k]) for k in subset] if self.seen is not None else []
         there += [] if batch.weight is None or self.seen is None else [batch.weight > 0]
         return np.flatnonzero(np.logical_and.reduce(there)) if there else np.arange(len(batch.labels))
@@ -319,7 +319,7 @@ class SubsetFusion(Fusion):
 
     def _fit(self, seen: ScoredSource) -> Mapping[str, Plain]:
         missing, max_missing = self._policy()
-        source, complete = seen.given, tuple(range(len(seen.given.systems)))
+        source, complete = seen.complete, tuple(range(len(seen.complete.systems)))
         subsets = [complete] if missing != "subset" else wanted_subsets(complete, seen.occurring, max_missing)
         fusions = {}
         for subset in subsets:

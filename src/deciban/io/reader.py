@@ -313,7 +313,7 @@ def matrices_by_key(
         return tuple(scores), key  # a stream can be read only once
     columns = {one: names for one in scores if (names := _names_of_classes(one))}
     if not columns or "key" not in readable_as(key, ("key", "class-key")):
-        named = [one.files[0].asked for one in scores]
+        named = [one.files[0].named_format for one in scores]
         are_matrices = all(one is not None and one.name == _NAME for one in named)
         alike = are_matrices and _is_free(key.files[0]) and key.files[0].lines[:1] == scores[0].files[0].lines[:1]
         return tuple(scores), _as_matrix(key) if alike and not readable_as(key, ("key", "class-key")) else key
@@ -342,11 +342,11 @@ def matrices_by_key(
 
 def _is_free(file: OpenedFile) -> bool:
     """Return True for a text file without options on its format and columns."""
-    return file.asked is None and file.options.columns is None and file.source.kind == "text"
+    return file.named_format is None and file.options.columns is None and file.source.kind == "text"
 
 
 def _as_matrix(result: Recognized) -> Recognized:
-    return replace(result, files=tuple(replace(one, asked=formats.by_name(_NAME)) for one in result.files))
+    return replace(result, files=tuple(replace(one, named_format=formats.by_name(_NAME)) for one in result.files))
 
 
 def _names_of_classes(result: Recognized) -> list[str]:

@@ -87,7 +87,7 @@ class OpenedFile:
     Attributes
     ----------
     source : Source
-    asked : Format or None
+    named_format : Format or None
         The format that the user named.
     options : InputOptions
         Other options of the user; the needed kind of table is an argument of the methods.
@@ -96,7 +96,7 @@ class OpenedFile:
     """
 
     source: Source
-    asked: formats.Format | None
+    named_format: formats.Format | None
     options: formats.InputOptions
     is_side: bool = False
     _layouts: dict[formats.ContentKind | None, Layout | None] = field(default_factory=dict)
@@ -109,8 +109,8 @@ class OpenedFile:
         FormatError
             If this could be two formats, or none of its kind.
         """
-        if self.asked is not None:
-            return self.asked
+        if self.named_format is not None:
+            return self.named_format
         if self.is_text:
             return formats.by_name(_TEXT_FORMAT_OF[need]) if need in _TEXT_FORMAT_OF else None
         return self._recognized
@@ -133,7 +133,7 @@ class OpenedFile:
     @property
     def is_text(self) -> bool:
         """True if lines are read, also of a sheet of a workbook."""
-        return not isinstance(self.asked, formats.BinaryFormat) and self.source.kind in ("text", "Excel")
+        return not isinstance(self.named_format, formats.BinaryFormat) and self.source.kind in ("text", "Excel")
 
     @property
     def is_plain(self) -> bool:
@@ -144,7 +144,7 @@ class OpenedFile:
     def foreign(self) -> str:
         """Excel for a workbook; the delimiter of a table with semicolons or decimal commas; otherwise empty."""
         head, is_list, kind = self.source.head, self.is_side and self.options.columns is None, self.source.kind
-        if kind != "text" or self.asked is not None:
+        if kind != "text" or self.named_format is not None:
             return kind if kind == "Excel" else ""
         if has_semicolons(head):
             return ";"
@@ -247,7 +247,7 @@ class OpenedFile:
         """The first lines, split into fields."""
         if not self.lines:
             raise FormatError(f"{self.source.name}: the file is empty. Expected one trial per line.")
-        text_format = self.asked if isinstance(self.asked, formats.TextFormat) else None
+        text_format = self.named_format if isinstance(self.named_format, formats.TextFormat) else None
         return FirstLines.of(self.lines, self.source.name, self.options, text_format)
 
     def blocks(self, need: formats.ContentKind | None, size: int | None = None) -> TextBlocks:
@@ -259,7 +259,7 @@ class OpenedFile:
 
     def ways(self, need: formats.ContentKind | None) -> list[str]:
         """Return options that define the columns of a table; empty if columns have no names."""
-        if self.asked is not None or self.options.columns is not None:
+        if self.named_format is not None or self.options.columns is not None:
             return []
         if self.is_text:
             seen = self._cut_lines.seen() if self.lines else None
@@ -291,8 +291,8 @@ class OpenedFile:
         except (FormatError, InputError, ValueError, pa.ArrowException):
             return ()
         # A header is stronger evidence than the lines, and the header of a format is the strongest.
-        most = max((_told_by_header(layout) for layout in entries.values()), default=0)
-        return tuple(kind for kind, layout in entries.items() if _told_by_header(layout) == most)
+        most = max((_described_by_header(layout) for layout in entries.values()), default=0)
+        return tuple(kind for kind, layout in entries.items() if _described_by_header(layout) == most)
 
     def _by_label(self, entries: dict[formats.ContentKind, Layout]) -> dict[formats.ContentKind, Layout]:
         """Return the layouts that agree with the labels of a plain table: one of several classes, or targets."""
@@ -465,7 +465,7 @@ def readable_as(
     return result.files[0].readable_as(kinds)
 
 
-def _told_by_header(layout: Layout) -> int:
+def _described_by_header(layout: Layout) -> int:
     """Return the evidence of the header of a table: 0 without a header, 2 for the header of a format, else 1."""
     return 0 if layout.header is None else 2 if layout.format.header else 1
 

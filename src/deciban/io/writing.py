@@ -376,7 +376,9 @@ def convert(
         messages += [read_message("key", truth, truth.label_counts), *notes, met]
         needed.append("key")
     answer = put_and_tell(contents, target, to, needed)
-    is_known = contents.origin.is_read_as(units.SUBMISSION) and not read.told  # written with the units of the input
+    is_known = (
+        contents.origin.is_read_as(units.SUBMISSION) and not read.conversion_messages
+    )  # written with the units of the input
     return (*messages, *answer, *([] if is_known else units.notes_on_submissions(answer, write_as)))
 
 
@@ -398,7 +400,7 @@ class _Read:
     words : dict
         Words for targets and non-targets.
     notes : dict of notes
-    told : dict of Message
+    conversion_messages : dict of Message
         Messages about units.
     n_certain : list of int
         For each system, the number of trials with an infinite logarithm of a probability.
@@ -411,7 +413,7 @@ class _Read:
     labels: list[int] = field(default_factory=lambda: [0, 0])
     words: dict[str, bool] = field(default_factory=dict)
     notes: dict[str | Message, None] = field(default_factory=dict)
-    told: dict[Message, None] = field(default_factory=dict)
+    conversion_messages: dict[Message, None] = field(default_factory=dict)
     n_certain: list[int] = field(default_factory=list)
 
     def add(self, contents: Contents) -> Contents:
@@ -425,7 +427,7 @@ class _Read:
             self.labels[1] += int(chosen.key.n_non)
         self.words |= chosen.words
         self.notes |= dict.fromkeys(chosen.notes)
-        self.told |= dict.fromkeys(one for one in messages if not one.origin)
+        self.conversion_messages |= dict.fromkeys(one for one in messages if not one.origin)
         if self.converted.keywords["probabilities"] is not None:
             classes = result.class_scores
             own = [units.n_infinite(one.score) for one in (result.systems if classes is None else (classes,))]
@@ -441,7 +443,7 @@ class _Read:
         origin = replace(first.origin, name=name)
         yield read_message("read", replace(first, origin=origin), ", ".join(counts) or ", ".join(first.kinds))
         yield from (as_message(note, name) for note in self.notes)
-        yield from self.told
+        yield from self.conversion_messages
         noun = "segment" if first.class_scores is not None else "trial"
         for n in self.n_certain:
             yield from units.certain(n, noun, name)

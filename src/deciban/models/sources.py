@@ -264,15 +264,15 @@ class LabelledSource(ABC):
     def look(self, look: Callable[[sources.Batch], object]) -> Any:
         """Return the sum of ``look`` over all batches: one pass; the first pass also computes the training record."""
         if self.batch is not None or self._record is not None:
-            return sources.found_in(self.source, self.engine, self._wanted, look)
-        result = sources.found_in(self.source, self.engine, self._wanted, partial(_noted, look, self.n_classes))
+            return sources.found_in(self.source, self.engine, self._fields, look)
+        result = sources.found_in(self.source, self.engine, self._fields, partial(_noted, look, self.n_classes))
         record = None if result is None else result.record
         self.require_all(() if record is None else record.counts)
         self._record = record
         return result.result
 
     @property
-    def _wanted(self) -> sources.TrialFields:
+    def _fields(self) -> sources.TrialFields:
         systems = tuple(range(len(self.source.systems)))
         return sources.TrialFields(systems, truth=True, weight=self.source.has_weights, quality=self.quality)
 
@@ -284,7 +284,9 @@ class LabelledSource(ABC):
     def look_by_unit(self, look: Callable[[sources.Batch, TrialUnits], Any]) -> Any:
         """Return the sum of ``look`` over the trials that count, with their units: one pass."""
         units = not_none(self.units, "units")
-        return sources.found_in(self.source, self.engine, units.wanted(self._wanted), partial(_with_units, look, units))
+        return sources.found_in(
+            self.source, self.engine, units.fields_with(self._fields), partial(_with_units, look, units)
+        )
 
     def passes(self, make: Makes[S]) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """Return the passes of `Parts` over the training trials that ``make`` returns for each batch."""
@@ -304,7 +306,7 @@ class LabelledSource(ABC):
     def training(self, results: Mapping[str, Plain]) -> Training:
         """Return the record of a training on these trials."""
         of = partial(Record.of, self.n_classes)
-        record = self._record or sources.found_in(self.source, self.engine, self._wanted, of)
+        record = self._record or sources.found_in(self.source, self.engine, self._fields, of)
         counts = {name: record.counts[k] for name, k in self.counts_of.items()}
         return Training(counts, in_digits(record.digits), results=results)
 
@@ -385,7 +387,7 @@ def _left_out(
     units: BatchUnits, group: int, n_groups: int, partition: sources.SourcePartition, fields: sources.TrialFields
 ) -> sources.Batch:
     """Read the trials of a partition without a group of units."""
-    batch = partition.read(replace(units.wanted(fields, with_keys=True), truth=True, weight=True)).counting
+    batch = partition.read(replace(units.fields_with(fields, with_keys=True), truth=True, weight=True)).counting
     if batch.truth is None or not len(batch.truth):
         return batch
     is_out = [side == group for side in units.groups(batch, n_groups)]

@@ -313,7 +313,7 @@ class CalibrationLimits:
 
     Attributes
     ----------
-    given : CalibratedTrials
+    trials : CalibratedTrials
     place : (n_possible,) int array
         Indices of the classes of positive prior.
     n_classes : int
@@ -324,7 +324,7 @@ class CalibrationLimits:
         True if infinite log-likelihoods rule out a true class.
     """
 
-    given: CalibratedTrials
+    trials: CalibratedTrials
     place: IntArray
     n_classes: int
     total: float
@@ -343,34 +343,34 @@ class CalibrationLimits:
         nothing = np.zeros(self.n_classes)
         if self.total == 0.0:
             return Best(0.0, 1.0, nothing)
-        without = replace(given_up(self.total, self.given.prior, scale=scale), offset=nothing)
+        without = replace(given_up(self.total, self.trials.prior, scale=scale), offset=nothing)
         if self.is_wrong:
             return without
         if not np.any(self._leads > -np.inf):  # infinite log-likelihoods decide everything
-            result = Best(self.total, 1.0, np.zeros(len(self.given.prior)))
+            result = Best(self.total, 1.0, np.zeros(len(self.trials.prior)))
         elif (escape := Escape.of(self._leads, scale=scale, offset=offset)) is not None:
             # The limit of the cost along a direction in which it falls forever
-            left, room = self.given.without_beaten(escape, self._leads)
+            left, room = self.trials.without_beaten(escape, self._leads)
             # With a growing scale, the remaining leads stay as they are at scale 0.
             at = self._at_zero(left, offset=offset) if escape.scale else self._optimum(left, scale=scale, offset=offset)
-            log_prior = np.log(self.given.prior)
+            log_prior = np.log(self.trials.prior)
             beaten = np.isfinite(room)
             z = at.offset + log_prior
             lead = z - z[:, None] + (0.0 if escape.scale else at.scale * np.where(beaten, self._leads, 0.0))
-            least = 0.0 if self.given.is_finite else escape.scale
+            least = 0.0 if self.trials.is_finite else escape.scale
             steps = float(np.max((_BEHIND + lead[beaten]) / room[beaten], initial=least))
             steps = min(steps, _LARGEST / 8.0 / max(1.0, float(np.ptp(escape.offsets))))
             grown = steps if escape.scale else at.scale
             result = Best(at.cost, grown, at.offset + steps * escape.offsets)
         else:
-            result = self._optimum(self.given, scale=scale, offset=offset)
+            result = self._optimum(self.trials, scale=scale, offset=offset)
         offsets = nothing.copy()
         offsets[self.place] = result.offset - result.offset.mean()
         return no_worse(Best(result.cost, result.scale, offsets), without)
 
     @cached_property
     def _leads(self) -> FloatArray:
-        return self.given.leads()
+        return self.trials.leads()
 
     def _optimum(self, trials: CalibratedTrials, *, scale: bool, offset: bool, ridge: float = 0.0) -> Best:
         """Return the optimum of trials whose cost does not fall forever, unless the scale becomes negative."""
@@ -395,7 +395,7 @@ class CalibrationLimits:
         if trials.is_finite:
             return Best(entropy(trials.prior), 0.0, nothing)
         left, smallest = trials.flat(), 0.0
-        if not self.given.is_finite:
+        if not self.trials.is_finite:
             finite = np.abs(self._leads[np.isfinite(self._leads)])
             smallest = _NEARLY_ZERO / max(float(finite.max(initial=0.0)), _NEARLY_ZERO)
         if offset:

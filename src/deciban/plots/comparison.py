@@ -393,7 +393,7 @@ def plan(result: Plan, ax: Axes | None = None, **line_kw: object) -> Axes:
     canvas.ax.set_xscale("log")
     canvas.keep_limits((float(result.curve_units[0]), float(result.curve_units[-1])), (0.0, _top(result)))
     _whole_numbers(canvas.ax)
-    width = "Width of the interval" if result.wanted == "width" else "Detectable difference"
+    width = "Width of the interval" if result.kind == "width" else "Detectable difference"
     if result.pilot.in_percent:
         canvas.ax.yaxis.set_major_formatter(in_percent)
     unit = " (%)" if result.pilot.in_percent else ""

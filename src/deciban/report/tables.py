@@ -433,7 +433,7 @@ def _by_own_rule(system: Evaluation) -> Iterator[MetricCell]:
             if one.per == "rule prior":
                 yield MetricCell(f"{one.label}{at}", numbers[one.json[1]], _writer(one), system, (one.name, k))
         yield MetricCell(
-            f"without scores by the custom rule{at}", result.told.entropy, partial(number, digits=4), system
+            f"without scores by the custom rule{at}", result.parts.entropy, partial(number, digits=4), system
         )
 
 

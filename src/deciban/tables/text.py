@@ -460,7 +460,7 @@ def rule_table(
             *names,
             f"{result.p_target:g}",
             *(with_interval(number(result.to_dict()[metric], 4), one, (f"rule_{metric}", k)) for metric in metrics),
-            number(result.told.entropy, 4),
+            number(result.parts.entropy, 4),
         )
         for names, one in named
         for k, result in enumerate(one.requested.rule_costs)

@@ -710,7 +710,7 @@ class MapPass(SourcePass):
 
     Parameters
     ----------
-    wanted : TrialFields
+    fields : TrialFields
         The fields to read.
     look : callable
         Returns a result for the trials of a partition; results are added, and None is ignored. Can be pickled.
@@ -718,14 +718,14 @@ class MapPass(SourcePass):
         The activity, for progress messages.
     """
 
-    def __init__(self, wanted: TrialFields, look: Callable[[Batch], Any], words: str) -> None:
-        self.wanted, self.look, self.words = wanted, look, words
+    def __init__(self, fields: TrialFields, look: Callable[[Batch], Any], words: str) -> None:
+        self.fields, self.look, self.words = fields, look, words
 
     def of(self, partitions: Sequence[SourcePartition]) -> object:
         """See `SourcePass.of`."""
         result = None
         for partition in partitions:
-            batch = partition.read(self.wanted)
+            batch = partition.read(self.fields)
             with naming_trials(f"{{}} of {partition.name}".format):
                 result = both(result, self.look(batch))
         return result
@@ -751,7 +751,7 @@ def found_in(
     ----------
     source : TrialSource
     engine : Engine
-    wanted, look, words
+    fields, look, words
         As in `MapPass`.
 
     Returns

@@ -129,7 +129,7 @@ class BatchUnits:
         """True if each trial is a unit and the units are not listed."""
         return isinstance(self.units, UnlistedUnits)
 
-    def wanted(self, fields: TrialFields, *, with_keys: bool = False) -> TrialFields:
+    def fields_with(self, fields: TrialFields, *, with_keys: bool = False) -> TrialFields:
         """Add the fields that determine the units; ``with_keys`` also for trials that are units."""
         named = self.by_name is not None
         return replace(fields, units=not named and (with_keys or not self.are_trials), names=named)

@@ -177,7 +177,7 @@ class Statement(Jsonable):
     ----------
     llr : float
         In nats, limited to the bounds of the model.
-    given : float
+    typed : float
         Before the limits.
     propositions : (str, str)
         The proposition that large llrs support, and the alternative.
@@ -193,7 +193,7 @@ class Statement(Jsonable):
     """
 
     llr: float
-    given: float
+    typed: float
     propositions: tuple[str, str]
     interval: tuple[float, float] | None = None
     scale: VerbalScale | None = None
@@ -253,8 +253,8 @@ class Statement(Jsonable):
         if self.limits is not None:
             low, high = self.limits
             words = f"the model gives no LR below {_lr(low)} or above {_lr(high)} ({_on_both(low, high)})"
-            if self.given != self.llr:
-                words += f"; log10 LR {_log10(self.given)} was reduced to {_log10(self.llr)}"
+            if self.typed != self.llr:
+                words += f"; log10 LR {_log10(self.typed)} was reduced to {_log10(self.llr)}"
             items = [("limits", words)]
         counts = " and ".join(f"{n:,} {name}" for name, n in about["trained_on"].items())
         data = f"{counts or 'unknown numbers of'} trials"
@@ -275,7 +275,7 @@ class Statement(Jsonable):
             "llr": self.llr,
             "log10_lr": self.llr / math.log(10.0),
             "lr": math.exp(self.llr) if self.llr < 700.0 else math.inf,
-            "given_llr": self.given,
+            "given_llr": self.typed,
             "propositions": list(self.propositions),
             "sentence": self.sentence,
             "verbal": verbal,

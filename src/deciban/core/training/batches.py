@@ -60,14 +60,14 @@ class TrialsInParts(BatchedTraining):
 
     Attributes
     ----------
-    given : PartsOfTrials
+    trials : PartsOfTrials
     first : FirstPass
     class_weights : (float, float)
     rule : (float, float)
         ``alpha`` and ``beta`` of the rule, which determine the cost of infinite scores.
     """
 
-    given: PartsOfTrials
+    trials: PartsOfTrials
     first: FirstPass
     class_weights: Pair
     rule: Pair
@@ -238,7 +238,7 @@ class ClassTrialsInParts(BatchedTraining):
 
     Attributes
     ----------
-    given : PartsOfClassTrials
+    trials : PartsOfClassTrials
     look : FirstMulticlassPass
     class_weights : (n_possible,) array
     factor : (n_systems,) array
@@ -249,7 +249,7 @@ class ClassTrialsInParts(BatchedTraining):
         See `ClassTrials`.
     """
 
-    given: PartsOfClassTrials
+    trials: PartsOfClassTrials
     first: FirstMulticlassPass
     class_weights: FloatArray
     factor: FloatArray

@@ -355,7 +355,7 @@ class BatchedTraining(ABC):
     size = 1
     """Second derivatives are cheap compared with reading, as with few trials."""
 
-    given: Any
+    trials: Any
     """The `Parts`."""
 
     @property
@@ -365,7 +365,7 @@ class BatchedTraining(ABC):
 
     def each(self, look: Callable[[Any], F]) -> F:
         """Apply ``look`` to all batches and return the sum: one pass."""
-        f: F = self.given.each(partial(_of_left, look, self.left_of))
+        f: F = self.trials.each(partial(_of_left, look, self.left_of))
         return f
 
 

@@ -438,13 +438,13 @@ def summarize_classes(
     array([[1, 0],
            [1, 1]])
     """
-    asked = metrics or ClassMetrics()
-    asked.require_parts()
-    if asked.groups is not None or asked.subsets or asked.classifier:
-        what = "groups" if asked.groups is not None else "subsets" if asked.subsets else "classifier"
+    metrics = metrics or ClassMetrics()
+    metrics.require_parts()
+    if metrics.groups is not None or metrics.subsets or metrics.classifier:
+        what = "groups" if metrics.groups is not None else "subsets" if metrics.subsets else "classifier"
         raise InputError(f"{what}: need all trials at once, not a part of them. Leave out {what}.")
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
-    return ClassSummary.of(trials, asked, whole=False, units=TrialUnits.checked(units, len(trials.label)))
+    return ClassSummary.of(trials, metrics, whole=False, units=TrialUnits.checked(units, len(trials.label)))
 
 
 def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:

@@ -90,7 +90,7 @@ class Roles:
             As in `schema_roles`.
         """
         cells.refuse_equal_names(table.schema.names, table.name)
-        options = as_told(table, options)
+        options = as_described(table, options)
         entries = dict(zip(free_columns(table).names, schema_roles(table, options), strict=True))
         entries |= {name: naming.CONDITION + name for name in table.partitions}
         described, units = description(table.schema), dict[str, ScoreUnit]()
@@ -138,7 +138,7 @@ class Roles:
         shown = some_of(named, " ", naming.MOST_SHOWN)
         unit = naming.unit_in_words(self.units.values())
         unit = "" if unit in self.table.reading else unit
-        return f"{'' if self.table.told else ' ' + shown}{unit}{label}"  # parsed files name their columns
+        return f"{'' if self.table.is_described else ' ' + shown}{unit}{label}"  # parsed files name their columns
 
     @property
     def words(self) -> str:
@@ -153,9 +153,9 @@ def free_columns(table: cells.RowTable) -> pa.Schema:
     return pa.schema(fields, metadata=table.schema.metadata)
 
 
-def as_told(table: cells.RowTable, options: InputOptions) -> InputOptions:
+def as_described(table: cells.RowTable, options: InputOptions) -> InputOptions:
     """Return options without columns if the table determines their roles."""
-    if not table.told:
+    if not table.is_described:
         return options
     is_declared = "roles" in description(table.schema)  # in the metadata of an earlier parser
     return replace(options, columns=None, unit=None if is_declared else options.unit)
@@ -199,8 +199,8 @@ class TableRules:
         FormatError, InputError
             If ``options`` do not match the table.
         """
-        if table.told:
-            options = replace(as_told(table, options), vocabulary=Vocabulary.of(None))
+        if table.is_described:
+            options = replace(as_described(table, options), vocabulary=Vocabulary.of(None))
         roles, described, name = Roles.of(table, options), description(table.schema), table.name
         kept = table.partitions if of_folders else ()
         there = {one: role for one, role in roles.by_column.items() if one in kept or one not in table.partitions}
@@ -437,7 +437,7 @@ def kinds_of(table: cells.RowTable, options: InputOptions) -> tuple[ContentKind,
     FormatError, InputError
         As in `schema_roles`.
     """
-    schema, options = free_columns(table), as_told(table, options)
+    schema, options = free_columns(table), as_described(table, options)
     if description(schema).get("class_scores") is True:
         return ("class-scores", "class-key")
     kinds: tuple[ContentKind, ...] = ("scores", "key", "class-key", "class-scores")

@@ -151,7 +151,7 @@ class RowTable:
         Paths that the user gave.
     kept : object
         An object that must exist as long as the table.
-    told : bool
+    is_described : bool
         True if only the metadata determine the roles of columns; options about columns and words are ignored.
     target : str, optional
         The column with the truth, if targets and non-targets came from two files.
@@ -166,7 +166,7 @@ class RowTable:
     is_double: frozenset[str] = frozenset()
     paths: tuple[Any, ...] = ()
     kept: object = None
-    told: bool = False
+    is_described: bool = False
     target: str | None = None
 
     @classmethod

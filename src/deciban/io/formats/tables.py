@@ -97,7 +97,7 @@ def write_jsonl(contents: Contents, stream: IO[bytes]) -> WrittenContents:
 
 def _ends(source: Source) -> RowTable:
     """Return a table that reads only the begin and the end of a file, or of the first file of a folder."""
-    one = table_files(source.path)[0] if source.is_folder else TableFile(Path(source.path), given=source)
+    one = table_files(source.path)[0] if source.is_folder else TableFile(Path(source.path), opened=source)
     is_whole = not one.source.is_plain or not is_columnar(one.path)
     return replace(open_files(source.path, [one], InputOptions(), at_once=is_whole), name=source.name)
 

@@ -127,7 +127,7 @@ class FileRows(Rows):
         Columns with one value for the whole file, from the names of its folders.
     text : tuple of str
         Columns that are read as dictionaries.
-    given : Source, optional
+    opened : Source, optional
         The bytes of a file that is not plain.
     is_mapped : bool
         True if an Arrow file is mapped into memory.
@@ -147,7 +147,7 @@ class FileRows(Rows):
     n_bytes: int = 0
     partition: tuple[tuple[str, str | None], ...] = ()
     text: tuple[str, ...] = ()
-    given: Source | None = None
+    opened: Source | None = None
     is_mapped: bool = False
     start: tuple[Origin, int] | None = None
     bare: tuple[tuple[str, pa.DataType], ...] = ()
@@ -185,14 +185,14 @@ class FileRows(Rows):
 
     def _read(self, columns: list[str]) -> pa.Table:
         """Read columns, from a file that is kept open or from bytes in memory."""
-        value = self.path if self.given is None else self.given
+        value = self.path if self.opened is None else self.opened
         if self.kind == "Parquet":
             make, key = partial(opened_parquet, value, self.text), self.text
         else:
             make, key = partial(opened_arrow, value, columns, mapped=self.is_mapped), tuple(columns)
-        stamp = None if self.given is not None else self.stamp  # a stream can be read once
+        stamp = None if self.opened is not None else self.stamp  # a stream can be read once
         opened = make() if stamp is None else kept_open(self.path, stamp, self.name, make, *key)
-        if self.given is not None:
+        if self.opened is not None:
             return opened.read(columns=columns) if self.kind == "Parquet" else opened.read_all()
         if self.kind == "Parquet":
             return opened.read_row_group(self.place, columns=columns, use_threads=False)
@@ -293,12 +293,12 @@ class TableFile:
 
     path: Path
     partition: tuple[tuple[str, str | None], ...] = ()
-    given: Source | None = None
+    opened: Source | None = None
 
     @property
     def source(self) -> Source:
         """The bytes of the file."""
-        return Source(self.path) if self.given is None else self.given
+        return Source(self.path) if self.opened is None else self.opened
 
 
 def table_files(path: PathLike) -> list[TableFile]:
@@ -381,7 +381,7 @@ def whole_table(source: Source, options: InputOptions) -> RowTable:
     FormatError, OSError
         As in `open_files`.
     """
-    files = table_files(source.path) if source.is_folder else [TableFile(Path(source.path), given=source)]
+    files = table_files(source.path) if source.is_folder else [TableFile(Path(source.path), opened=source)]
     return replace(open_files(source.path, files, options, at_once=True), name=source.name)
 
 

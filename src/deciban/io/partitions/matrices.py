@@ -277,7 +277,7 @@ def table_of_matrix(matrix: MatrixInput, *, also_nameless: bool = False) -> RowT
         system=matrix.system,
         is_double=frozenset() if matrix.kind == np.float32 else frozenset({"score"}),
         paths=() if matrix.path is None else (matrix.path,),
-        told=True,
+        is_described=True,
     )
 
 

@@ -94,15 +94,15 @@ def _written(readable: Readable, files: Sequence[TableFile], how: BatchReading, 
         for file, target in zip(files, items, strict=True):
             source = readable if is_stream(readable) else file.path
             origins.append(write_table_of(source, target.path, how, of_key=of_key))
-        messages = None not in origins
-        options = replace(how, columns=None).options() if messages else how.options(of_key=of_key)
+        is_described = None not in origins
+        options = replace(how, columns=None).options() if is_described else how.options(of_key=of_key)
         table = _called(open_files(path, items, options, are_ours=True), files, items, folder, origins)
         name = display_name(readable)
-        if messages:
+        if is_described:
             several = f"{len(files):,} files, " if len(files) > 1 else ""
             readings = dict.fromkeys(one.reading for one in origins if one is not None)
             table = replace(table, reading=several + " or ".join(readings))
-        return replace(table, name=name, system=bare_name(name), paths=(readable,), told=messages)
+        return replace(table, name=name, system=bare_name(name), paths=(readable,), is_described=is_described)
 
 
 def _cut_anew(table: RowTable, files: Sequence[TableFile], options: InputOptions) -> RowTable:

@@ -303,7 +303,7 @@ def of_both(tar: RowTable, non: RowTable, files: TwoFiles) -> RowTable:
         is_double=tar.is_double | non.is_double,
         paths=(files,),
         kept=(tar.kept, non.kept),
-        told=tar.told and non.told,
+        is_described=tar.is_described and non.is_described,
         target=TARGET,
     )
 
@@ -362,9 +362,9 @@ def write_table_of(value: Any, target: Path, how: BatchReading, *, of_key: bool)
 
 def _write(file: OpenedFile, target: Path, how: BatchReading, *, of_key: bool) -> Origin:
     need = _need(file, how, of_key=of_key)
-    request = isinstance(file.asked, BinaryFormat) or file.source.is_binary
+    is_binary = isinstance(file.named_format, BinaryFormat) or file.source.is_binary
     size = block_size(how.memory)
-    if request or file.foreign or not file.source.is_plain or file.source.size <= size:
+    if is_binary or file.foreign or not file.source.is_plain or file.source.size <= size:
         contents = read_input(Recognized(file.source.path, (file,)), need=need, unit=how.unit).contents
         table = table_of(contents)
         write_batches(target, table.schema, [table], memory=how.memory)
@@ -448,7 +448,7 @@ def _is_readable_in_batches(path: Path, need: ContentKind | None, reading: Input
     if is_columnar(path):
         return True
     opened = recognize(path, **reading).files[0]
-    if isinstance(opened.asked, BinaryFormat) or opened.source.is_binary:
+    if isinstance(opened.named_format, BinaryFormat) or opened.source.is_binary:
         return False
     return "class" not in opened.layout(need).roles
 

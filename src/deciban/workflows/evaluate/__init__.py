@@ -46,7 +46,7 @@ def evaluate_source(
     *,
     each: Sequence[MetricOptions] | None = None,
     units: UnitsOfSource | None = None,
-    told: Sequence[Message] = (),
+    messages_before: Sequence[Message] = (),
     n_before: int = 0,
 ) -> Results[Any]:
     """Evaluate every system of a source.
@@ -61,7 +61,7 @@ def evaluate_source(
         Metrics of every system; by default the metrics in the options.
     units : UnitsOfSource, optional
         Units of the trials, if known.
-    told : sequence of Message
+    messages_before : sequence of Message
         Messages about the trials, printed before the messages about conditions.
     n_before : int
         Number of passes that were made before.
@@ -111,7 +111,7 @@ def evaluate_source(
         about = _messages_on_batches(source, options, result[0], units, engine.n_passes + n_before)
         report = report or _report_on_batches(source, options, kind, result)
     ties = {one.name: one.n_tied for one in result} if kind.has_ties else {}
-    messages = (*messages_with_ties(source, kind, ties, report), *about, *told, *notes)
+    messages = (*messages_with_ties(source, kind, ties, report), *about, *messages_before, *notes)
     make = partial(Results, conditions=tuple(by_condition), primaries=tuple(primaries), worst=tuple(worst))
     return make(tuple(result), report, messages)
 
@@ -521,7 +521,7 @@ def _modelled(
     own = "the scores of all systems" if model.is_fusion else "its scores"
     words = f"{name}: {kind.output} of the model ({model.kind}) for {own}"
     items = [*scored.messages, *notes, *combination_messages(model, measured), Message("note", "", words)]
-    before = evaluate_source(counting(source), options, progress, units=units, told=items)
+    before = evaluate_source(counting(source), options, progress, units=units, messages_before=items)
     after = evaluate_source(result, options, progress, units=units)
     first = before.systems[0]
     is_counted = scored.seen is None and not source.has_weights and hasattr(first, "n_tar")

@@ -84,7 +84,7 @@ def _least(
         return limits.least(scale=scale, offset=offset)
     without = recalibration.given_up(limits.total, data.prior, scale=scale)
     try:
-        fit = train_counted(limits.given.counted, limits.given.survey, scale=scale, offset=offset)
+        fit = train_counted(limits.trials.counted, limits.trials.survey, scale=scale, offset=offset)
     except InputError:
         return limits.least(scale=scale, offset=offset)
     if scale and fit.weights[0] <= 0.0:  # inverted scores: the best non-negative scale is 0
@@ -215,7 +215,7 @@ class BlockTally(SourcePass, Generic[T]):
 
     Parameters
     ----------
-    given : SystemScores
+    system : SystemScores
     words : str
         Description for progress.
     start : callable
@@ -230,7 +230,7 @@ class BlockTally(SourcePass, Generic[T]):
 
     def __init__(
         self,
-        given: class_problems.SystemScores,
+        system: class_problems.SystemScores,
         words: str,
         start: Callable[[], T],
         add: SortedSummation[T],
@@ -238,7 +238,7 @@ class BlockTally(SourcePass, Generic[T]):
         units: bool,
         n_bytes: int,
     ) -> None:
-        self.given, self.words, self.units, self.n_bytes = given, words, units, n_bytes
+        self.system, self.words, self.units, self.n_bytes = system, words, units, n_bytes
         self.start: Callable[[], T] = start
         self.add: SortedSummation[T] = add
         self._total: T | None = None
@@ -259,7 +259,7 @@ class BlockTally(SourcePass, Generic[T]):
     def take(self, partitions: Sequence[SourcePartition]) -> None:
         """See `SourcePass.take`."""
         for partition in partitions:
-            for block in self.given.blocks(partition, units=self.units):
+            for block in self.system.blocks(partition, units=self.units):
                 self.add(self.total, block, self.lock)
 
     def __add__(self, other: Self) -> Self:

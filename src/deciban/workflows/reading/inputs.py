@@ -90,7 +90,7 @@ class ScoreFiles:
 
     def as_recognized(self, reading: Reading) -> Reading:
         """Return options to read the score files again without their key, which may have decided their format."""
-        items = {None if one.files[0].asked is None else one.files[0].asked.name for one in self.scores}
+        items = {None if one.files[0].named_format is None else one.files[0].named_format.name for one in self.scores}
         return replace(reading, format=items.pop()) if len(items) == 1 else reading
 
     @property

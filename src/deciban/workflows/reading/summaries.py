@@ -219,11 +219,11 @@ class CountedRuns(SourcePass):
         self.first: Batch | None = None
         has_units, has_names = (head.units == kept for kept in ("named", "names"))
         systems = tuple(range(len(head.systems)))
-        self.wanted = TrialFields(systems, truth=True, units=has_units, weight=bool(head.weights), names=has_names)
+        self.fields = TrialFields(systems, truth=True, units=has_units, weight=bool(head.weights), names=has_names)
 
     def take(self, partitions: Sequence[SourcePartition]) -> None:
         """See `SourcePass.take`."""
-        batches = [partition.read(self.wanted) for partition in partitions]
+        batches = [partition.read(self.fields) for partition in partitions]
         batches = [one for one in batches if one.truth is not None and len(one.truth)]
         if not batches:
             return

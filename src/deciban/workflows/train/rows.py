@@ -100,7 +100,7 @@ class Compared:
         plain = replace(self.options, split=Split(), plan=None, worst=None)
         return evaluate_source(own, plain, progress, units=self.units, n_before=1)  # training or applying is one pass
 
-    def told(self, results: Results[Any] | None, *, before: bool) -> list[Any]:
+    def messages_about(self, results: Results[Any] | None, *, before: bool) -> list[Any]:
         """Return the messages about these trials, with ties of the original systems.
 
         Parameters
@@ -261,7 +261,7 @@ class TrainingRows:
     def messages(self) -> list[list[Any]]:
         """Return the messages about the training trials, and about others."""
         results: list[Any] = self.results[0] if self.results else [None] * len(self._sets)
-        items = [one.told(own, before=not self._alone) for one, own in zip(self._sets, results, strict=True)]
+        items = [one.messages_about(own, before=not self._alone) for one, own in zip(self._sets, results, strict=True)]
         if self.others is not None:
             items[1] = [Message("other", "", f"{self.dev.kind.noun}s of {option('test_scores')}:"), *items[1]]
         return items
