@@ -113,7 +113,8 @@ def centre_of(parts: list[CostPart], block: CostBlock, shape: tuple[int, int]) -
         begins, strata = block.runs(part.trials)
         lengths = np.diff(begins, append=part.costs.shape[1])
         first = part.costs[:, begins]
-        means = np.add.reduceat(part.costs - np.repeat(first, lengths, axis=1), begins, axis=1) / lengths
+        centered = np.repeat(first, lengths, axis=1)
+        means = np.add.reduceat(np.subtract(part.costs, centered, out=centered), begins, axis=1) / lengths
         values[part.metrics[:, None], strata] = first + means
     return values
 
@@ -148,13 +149,15 @@ class CostSums(ABC):
 
     def add(self, part: CostPart, block: CostBlock) -> None:
         """Add the costs of trials of a block."""
-        np.maximum.at(self.most, part.metrics, np.abs(part.costs).max(axis=1, initial=0.0))
+        largest = np.maximum(part.costs.max(axis=1, initial=0.0), -part.costs.min(axis=1, initial=0.0))
+        np.maximum.at(self.most, part.metrics, largest)
         begins, strata = block.runs(part.trials)
         if not len(begins):
             return
         at = part.metrics[:, None], strata
         lengths = np.diff(begins, append=part.costs.shape[1])
-        costs = np.asarray(part.costs - np.repeat(self.centre[at], lengths, axis=1))
+        costs = np.repeat(self.centre[at], lengths, axis=1)
+        np.subtract(part.costs, costs, out=costs)
         weighted = costs if block.weights is None else costs * block.counts[part.trials]
         self.sums[at] += np.add.reduceat(weighted, begins, axis=1)
         self.squared[at] += np.add.reduceat(weighted * costs, begins, axis=1)
@@ -211,15 +214,22 @@ class ByUnit(CostSums):
         own = block.entries(part.trials, self.design)[1]
         weighted = costs if block.weights is None else costs * block.counts[part.trials]
         sums, run = block.by_pair(weighted, part.trials, self.design), slice(own[0], own[-1] + 1)
-        at = (part.metrics, run) if run.stop - run.start == len(own) else (part.metrics[:, None], own)
-        self.by_pair[at] += sums
+        rows = slice(part.metrics[0], part.metrics[-1] + 1)  # views need no copies
+        if run.stop - run.start != len(own):
+            self.by_pair[part.metrics[:, None], own] += sums
+        elif np.array_equal(part.metrics, np.arange(rows.start, rows.stop)):
+            self.by_pair[rows, run] += sums
+        else:
+            self.by_pair[part.metrics, run] += sums
 
     def _influences(self, rows: slice, some: IntArray | slice = slice(None)) -> FloatArray:
         """Return influences of units through strata, (n_metrics, n_some), for all pairs or for some."""
         design = self.design
         means, stratum = self.sums[rows] / design.weights.totals, design.pairs.stratum[some]
         result = self.by_pair[rows] if len(stratum) == design.n_pairs else self.by_pair[rows][:, some]
-        result = result - means.take(stratum, axis=1) * design.pairs.weight[some]
+        expected = means.take(stratum, axis=1)
+        expected *= design.pairs.weight[some]
+        result = np.subtract(result, expected, out=expected)
         result *= design.share[stratum] * design.factor_of_pairs[some]
         return np.asarray(result)
 

@@ -172,7 +172,7 @@ class ClusterDesign:
         sums = np.asarray(table.sum(axis=1)).ravel()
         scale = 1.0 / np.where(sums > 0.0, sums, 1.0)
         overlap = np.asarray((table @ table.T).toarray()) * scale * scale[:, None]
-        return cls(len(np.unique(unit)), n_trials, np.diff(table.indptr), overlap)
+        return cls(n_different(unit), n_trials, np.diff(table.indptr), overlap)
 
     @classmethod
     def of_units(cls, totals: Sequence[FloatArray], n_trials: Sequence[float]) -> ClusterDesign:
@@ -536,6 +536,11 @@ class StratumWeights(Additive):
         return cls(np.bincount(stratum, minlength=n_strata), totals, squares, by_unit, are_fractions)
 
 
+def n_different(codes: IntArray) -> int:
+    """Return how many different numbers there are, from 0; a set of many numbers would take a hundred times as long."""
+    return int(np.count_nonzero(np.bincount(codes)))
+
+
 def row_sums(place: IntArray, values: FloatArray, n_places: int) -> FloatArray:
     """Return sums of the values at each position, row by row: (n_rows, n_places), from (n_rows, n).
 
@@ -578,7 +583,7 @@ class UnitDesign:
     @cached_property
     def n_units(self) -> int:
         """Number of units with trials."""
-        return int(self.weights.n_trials.sum() if self.weights.by_unit is None else len(np.unique(self.pairs.unit)))
+        return int(self.weights.n_trials.sum()) if self.weights.by_unit is None else n_different(self.pairs.unit)
 
     @cached_property
     def pairs(self) -> StratumUnitPairs:
@@ -627,7 +632,7 @@ class UnitDesign:
     @cached_property
     def are_single(self) -> bool:
         """True if no unit is in two pairs."""
-        return len(np.unique(self.pairs.unit)) == len(self.pairs.unit)
+        return n_different(self.pairs.unit) == len(self.pairs.unit)
 
     def by_unit(self, values: FloatArray) -> FloatArray:
         """Return sums over the pairs of each unit, (n_metrics, n_units), from (n_metrics, n_pairs)."""
@@ -669,9 +674,11 @@ class UnitDesign:
         if key not in self._codes:
             group = groups.of_class[self.home_of_pairs]
             some = np.flatnonzero(group >= 0)
-            known, place = (np.arange(len(groups) * self.n_listed), group[some] * self.n_listed + self.pairs.unit[some])
-            if len(known) > 4 * len(some):  # otherwise empty sums are cheaper than a search
-                known, place = np.unique(place, return_inverse=True)
+            known, place = np.arange(len(groups)) * self.n_listed, group[some]
+            if not self.are_single:  # otherwise only the groups matter
+                known, place = np.arange(len(groups) * self.n_listed), place * self.n_listed + self.pairs.unit[some]
+                if len(known) > 4 * len(some):  # otherwise empty sums are cheaper than a search
+                    known, place = np.unique(place, return_inverse=True)
             self._codes.clear()
             self._codes[key] = some, place, known // self.n_listed, known % self.n_listed
         return self._codes[key]
