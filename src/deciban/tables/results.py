@@ -55,11 +55,14 @@ class TableOptions:
         Whether two-class scores that are not log-likelihood ratios also have actual costs and Cllr.
     most_notes : int or None
         Maximum number of notes, most important first; None for all.
+    with_trials : bool
+        Two classes: whether each row has its number of trials, or their total weight.
     """
 
     corrected: bool = False
     everything: bool = True
     most_notes: int | None = None
+    with_trials: bool = False
 
 
 ALL = TableOptions()
@@ -243,7 +246,6 @@ def print_results(
     out: Console | None = None,
     *,
     order: Sequence[str] = (),
-    with_trials: bool = False,
     all_classes: bool | None = False,
     options: TableOptions = ALL,
     of_field: Iterable[Table] = (),
@@ -259,8 +261,6 @@ def print_results(
         By default standard output.
     order : sequence of str
         Names of all rows, including rows without metrics.
-    with_trials : bool
-        Two classes: whether each row has its number of trials, or their total weight.
     all_classes : bool or None
         Multiclass: whether tables of more than 30 classes have all classes, or only the ten with the highest error
         rates. None omits these tables.
@@ -279,7 +279,7 @@ def print_results(
             print_classes(results.systems, to, all_of_them=all_classes)
     else:
         if not leads_with_rates(results):
-            print_two_class(results.systems, to, order, options, with_trials=with_trials)
+            print_two_class(results.systems, to, order, options)
         for one in of_field:
             to.print(one)
     if results.primaries:
@@ -304,13 +304,11 @@ def _without_llrs(results: Results[Any]) -> Results[Any]:
     return replace(results, systems=tuple(systems))
 
 
-def print_two_class(
-    systems: Sequence[Any], out: Console, order: Sequence[str], options: TableOptions, *, with_trials: bool
-) -> None:
+def print_two_class(systems: Sequence[Any], out: Console, order: Sequence[str], options: TableOptions) -> None:
     """Print the metrics of two-class systems; `order` names all rows, including rows without metrics."""
     corrected = options.corrected
     columns: Columns = {}
-    if with_trials:
+    if options.with_trials:
         counted = "weight" if all(one.is_weighted for one in systems) else "trials"
         columns[counted] = lambda one: amount(one.n_tar + one.n_non)
     columns |= summary_columns(systems, everything=options.everything)
