@@ -248,7 +248,7 @@ def preset(value: PresetLike) -> Preset:
     if isinstance(value, Preset):
         return value
     if isinstance(value, os.PathLike) or is_file(value):
-        return _of_file(Path(value))
+        return _of_text(read_short_text(Path(value)), Path(value).stem, str(value))
     known = presets()
     for one in known.values():
         if value == one.name or value in one.aliases:
@@ -290,11 +290,6 @@ def _texts() -> dict[str, str]:
 def _by_kind_and_year(name: str) -> tuple[bool, bool, str]:
     """Return a sort key: speaker recognition first, then other two-class protocols, then languages."""
     return name.startswith("lre"), not name.startswith("sre"), name.replace("sre96", "sre02")
-
-
-def _of_file(path: Path) -> Preset:
-    """Read a protocol from a file."""
-    return _of_text(read_short_text(path), path.stem, str(path))
 
 
 def _of_text(text: str, name: str, where: str, *, is_own: bool = False) -> Preset:

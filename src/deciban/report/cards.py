@@ -157,7 +157,8 @@ def cards_of(
     cards = []
     for one, color, answers in answered:
         moods = {answer.question: answer.mood for answer in answers if answer.question in (APART, CALIBRATED, FAILS)}
-        sentence = _for_card(verdict(one, with_calibration=CALIBRATED in moods), one.name)
+        sentence = verdict(one, with_calibration=CALIBRATED in moods).removeprefix(f"{one.name}: ")
+        sentence = capitalize_first(_MAIN_METRIC.sub("", sentence, count=1))  # the card shows both
         if [name for name, mood in moods.items() if mood == "bad"] == [FAILS]:
             where = capitalize_first(answers[list(moods).index(FAILS)].verdict)
             sentence = f"{sentence} {where}, decisions cost more than ignoring the scores."
@@ -181,11 +182,6 @@ def cards_of(
 
 
 _MAIN_METRIC = re.compile(r" \((?:EER|error rate) [^()]*\)")
-
-
-def _for_card(sentence: str, name: str) -> str:
-    """Return a verdict without the name and the main metric, which stand above and below it."""
-    return capitalize_first(_MAIN_METRIC.sub("", sentence.removeprefix(f"{name}: "), count=1))
 
 
 def _numbers(one: Evaluation | ClassEvaluation) -> dict[str, str]:

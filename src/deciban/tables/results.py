@@ -198,7 +198,7 @@ def summary_columns(systems: Sequence[OneSystem], *, everything: bool = True) ->
     first, columns = systems[0], Columns()
     are_raw = [first.kind == "two-class" and not everything and not has_llrs(one) for one in systems]
     for key in first.summary_keys():
-        if not _is_told(key, first) or (metric_of(key).needs_llrs and all(are_raw)):
+        if not _is_shown(key, first) or (metric_of(key).needs_llrs and all(are_raw)):
             continue
         cell = partial(cell_of, key)
         columns[heading_of(key, first)] = (
@@ -211,7 +211,7 @@ def _unless_raw(cell: Callable[[Any], str], one: OneSystem) -> str:
     return cell(one) if has_llrs(one) else "-"
 
 
-def _is_told(key: MetricKey, first: Any) -> bool:
+def _is_shown(key: MetricKey, first: Any) -> bool:
     """Return False for the cross-entropy at the flat prior, which is Cllr in nats."""
     return key != "cross_entropy" or not first.has_flat_prior
 

@@ -348,16 +348,12 @@ def bare(table: Table, *, bounds_apart: bool = False) -> Table:
         estimates = list(map(estimate_of, cells))
         unit = ""
         if any(cell.endswith(PERCENT) for cell in estimates) and all(map(_PERCENT.fullmatch, estimates)):
-            unit, cells = " in %", list(map(_without_percent, cells))
+            unit, cells = " in %", [getattr(one, "without_percent", one.removesuffix(PERCENT)) for one in cells]
         cells = [cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell for cell in cells]
         parts = apart(heading, cells) if bounds_apart else [(heading, cells)]
         result += [(f"{name}{unit}", column) for name, column in parts]
     headings, columns = zip(*result, strict=True)
     return replace(table, headings=headings, rows=tuple(zip(*columns, strict=True)) if table.rows else ())
-
-
-def _without_percent(cell: str) -> str:
-    return cell.without_percent if isinstance(cell, WithInterval) else cell.removesuffix(PERCENT)
 
 
 def as_csv(table: Table) -> str:

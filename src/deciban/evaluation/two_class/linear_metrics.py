@@ -188,7 +188,7 @@ class MetricsOfEvaluation:
         for of_classifier in request.classifier:
             yield from self._classifier(of_classifier)
         for (name, value), (_, own) in zip(self.evaluation.own, self.summary.metrics.own, strict=True):
-            by_bin = partial(_own_costs, own_costs(name, own, 0), own_costs(name, own, 1))
+            by_bin = partial(_own_costs, [own_costs(name, own, k) for k in (0, 1)])
             yield LinearMetric(name, value, costs.of_means(by_bin), "log", self._unbounded)
 
     def _classifier(self, entries: Mapping[str, float]) -> Iterator[LinearMetric]:
@@ -240,13 +240,8 @@ class MetricsOfEvaluation:
         )
 
 
-def _own_costs(
-    of_tar: Callable[[FloatArray], FloatArray],
-    of_non: Callable[[FloatArray], FloatArray],
-    tar: FloatArray,
-    non: FloatArray,
-) -> FloatArray:
-    return np.stack((of_tar(tar), of_non(non)))
+def _own_costs(costs: Sequence[Callable[[FloatArray], FloatArray]], tar: FloatArray, non: FloatArray) -> FloatArray:
+    return np.stack((costs[0](tar), costs[1](non)))
 
 
 def _costs_by_rule(rule: ThresholdRule, tar: FloatArray, non: FloatArray, *, log_odds: float) -> FloatArray:
