@@ -53,7 +53,7 @@ def test_fuse_tells_what_each_system_is_worth(run):
         assert float(weights[name]["weight"]) == pytest.approx(weight, rel=1e-4)
     assert "training: converged in" in out
     assert "below that of a, the best single system" in out
-    assert "Metrics of 'fusion' are optimistic, because it was trained on these trials" in out
+    assert "Metrics of 'fusion' and of single systems are optimistic, because they were trained on these trials" in out
     assert "Divergence of the systems' posteriors in bits, at the training prior" in out
     assert run("fuse a.txt b.txt c.txt --key key.csv -o m.json -q")[2] == ""
 

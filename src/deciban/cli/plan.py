@@ -29,7 +29,7 @@ def compare_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: cli.JoiningOptions,
+    joining: cli.JoiningOptions,
     quiet: bool,
     shown: cli.OutputOptions,
     **arguments: Raw,
@@ -55,16 +55,16 @@ def compare_command(
     verifier = {name: value for name in ("asv", "asv_key", "asv_errors") if (value := arguments.pop(name)) is not None}
     rule, read = arguments.pop("rule"), {"key": [key], "model": [arguments["model"]]}
     opened: Any
-    if asked.is_about_spoofing or verifier:
-        others = {"--fail-if-worse": gates, "--rule": rule, "--same, --different": asked.two}
+    if joining.is_about_spoofing or verifier:
+        others = {"--fail-if-worse": gates, "--rule": rule, "--same, --different": joining.two}
         if named := [name for name, value in others.items() if value]:
             raise click.UsageError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
-        Edition.of(asked.options.plan)
-        opened, about, arguments = list(scores), asked.options, {**arguments, "key": key, "verifier": verifier}
+        Edition.of(joining.options.plan)
+        opened, about, arguments = list(scores), joining.options, {**arguments, "key": key, "verifier": verifier}
         read |= {"scores": opened, "asv": [verifier.get("asv")], "asv-key": [verifier.get("asv_key")]}
     else:
-        opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)
-        about = asked.options_for(opened).with_metrics(rule=rule)
+        opened = ScoreFiles.of(joining.inputs(scores, key), key, joining.options.reading)
+        about = joining.options_for(opened).with_metrics(rule=rule)
         kind = kind_of(opened.scores[0], opened.key, about)
         require_metrics([name for name, _ in gates], kind, about, "fail_if_worse")
         read |= {"scores": [one.path for one in opened.scores]}
@@ -89,7 +89,7 @@ def plan_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    asked: cli.JoiningOptions,
+    joining: cli.JoiningOptions,
     quiet: bool,
     shown: cli.OutputOptions,
     metric: str | None,
@@ -113,8 +113,8 @@ def plan_command(
     from deciban.workflows.reading.inputs import ScoreFiles
 
     picture.require()
-    opened = ScoreFiles.of(asked.inputs(scores, key), key, asked.options.reading)
-    about = asked.options_for(opened)
+    opened = ScoreFiles.of(joining.inputs(scores, key), key, joining.options.reading)
+    about = joining.options_for(opened)
     require_metrics([] if metric is None else [metric], kind_of(opened.scores[0], opened.key, about), about, "metric")
     refuse_overwriting(picture.paths, [*opened.paths, *about.files])
     entries = {name: value for name, value in goal.items() if value is not None}

@@ -120,7 +120,7 @@ class DecisionTally(Additive):
         default = actions[application.default_action]
         result = [f"{n:,} decided: {', '.join(shares)}"]
         by_prior = f"{application.default_risk:.6g} without scores (always {default})"
-        result.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
+        result.append(f"mean expected cost of these trials {self.expected_cost:.6g}; at the prior, {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             result.append(
                 "this is more than without scores: these trials have another prior, or the scores are not calibrated"
@@ -131,7 +131,7 @@ class DecisionTally(Additive):
         result += [f"{name} is never the best action here" for name in unused]
         if len(actions) > 2:
             saved = [f"{name} +{one:.3g}" for name, one in zip(actions, worth.tolist(), strict=True)]
-            result.append(f"the mean cost would rise if one action were not allowed: {', '.join(saved)}")
+            result.append(f"rise of the mean expected cost without an action: {', '.join(saved)}")
         return result
 
 

@@ -596,7 +596,8 @@ def _fault(facts: SystemFacts, scores: str) -> str:
     leaning = facts.leaning.replace(", by", " by")
     if off := _off_scale(facts.scale or 1.0):
         also = " ".join(leaning.split()[2:4]) if leaning.startswith("are ") else leaning  # are 3.8 too high
-        return f"its {scores} are {off}" + (f" and {also}" if facts.is_far_off else "")
+        faults = [off] if not facts.is_far_off else [also, off] if also.startswith("too ") else [off, also]
+        return f"its {scores} are {' and '.join(faults)}"
     if leaning:
         return f"its {scores} {leaning}"
     return f"bad calibration costs {number(facts.cllr - facts.min_cllr)} bits"

@@ -127,9 +127,9 @@ def print_trained(done: Trained, out: Console) -> None:
 def columns_of_weights(rows: Sequence[ParameterRow]) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return headings and cells of a table of parameters, with standard errors if they are known."""
     if all(row.standard_error is None for row in rows):
-        return ["", "weight", "on standardized scores"], [(row.name, *row.texts) for row in rows]
+        return ["", "weight", "standardized weight"], [(row.name, *row.texts) for row in rows]
     cells: list[tuple[str, ...]] = [(row.name, row.texts[0], row.error_text, row.texts[1]) for row in rows]
-    return ["", "weight", "standard error", "on standardized scores"], cells
+    return ["", "weight", "standard error", "standardized weight"], cells
 
 
 def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out: Console) -> None:

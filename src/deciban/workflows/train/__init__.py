@@ -165,7 +165,8 @@ class Trained(Tabular, Jsonable):
         what = f"'{self.after.name}'" if self.after else "the fusion" if self.model.is_fusion else "the model"
         crossed = self.cross_validated
         advice = f"expect those of '{crossed.name}'" if crossed else "cross-validate, or evaluate on other trials"
-        return f"Metrics of {what} are optimistic, because it was trained on these trials: {advice}."
+        what, were = (f"{what} and of single systems", "they were") if self.model.is_fusion else (what, "it was")
+        return f"Metrics of {what} are optimistic, because {were} trained on these trials: {advice}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban calibrate --json`` and ``deciban fuse --json`` print.
