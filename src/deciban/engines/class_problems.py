@@ -444,7 +444,8 @@ class ClassSurvey(sources.SourcePass):
         system: SystemScores,
         metrics: problem_sums.ClassMetrics,
         who: UnitsAndStrata | None = None,
-        has_pages: bool = True,  # noqa: FBT001, FBT002
+        *,
+        has_pages: bool = True,
     ) -> None:
         self.system, self.metrics, self.who, self.has_pages = system, metrics, who, has_pages
         self.has_subsets = not metrics.why_no_subsets(
@@ -508,7 +509,7 @@ def survey_classes(
     InputError
         If something that was requested is impossible.
     """
-    work = ClassSurvey(SystemScores.of(source, system), metrics, who, has_pages)
+    work = ClassSurvey(SystemScores.of(source, system), metrics, who, has_pages=has_pages)
     sums: ClassSums | None = engine.run(work, source.partitions).result
     return sums
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from deciban.core.proper import softplus
-from deciban.core.ranks.roc import Pav, default_error
+from deciban.core.ranks.roc import Pav, Rocch, default_error
 from deciban.core.resampling.class_sums import CostPart, GroupedUnits, Shares, SharesBelow
 from deciban.core.resampling.clusters import ClassGroups, ClassRate, ClusterDesign, correlation_of_sums
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, RateSum, Scale
@@ -89,11 +89,11 @@ class BestOfDetector:
         return BestDecisions.of(self.pav.n_tar, self.pav.n_non)
 
     @classmethod
-    def of(cls, scores: SortedScores, log_odds: FloatArray, n_units: tuple[int, int]) -> BestOfDetector:
-        """Create from the scores of a detector, at prior log odds of a target; ``n_units`` are for both classes."""
-        best, pav = BestDecisions.of(scores.pav.n_tar, scores.pav.n_non), scores.pav
-        _, own = crossing_slopes(scores.rocch, 1.0, n_units)
-        _, crossing = crossing_of(scores.rocch, 1.0, n_units)
+    def of(cls, pav: Pav, log_odds: FloatArray, n_units: tuple[int, int]) -> BestOfDetector:
+        """Create from the PAV blocks of a detector, at prior log odds of a target; ``n_units`` are for both classes."""
+        best, rocch = BestDecisions.of(pav.n_tar, pav.n_non), Rocch.of(pav)
+        _, own = crossing_slopes(rocch, 1.0, n_units)
+        _, crossing = crossing_of(rocch, 1.0, n_units)
         return cls(pav, tuple(one.costs_by(best)[:, 0] for one in minima_of(log_odds, own)), crossing, own)
 
 

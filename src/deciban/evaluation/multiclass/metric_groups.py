@@ -33,7 +33,6 @@ from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems
 from deciban.evaluation.two_class.summary import N_GROUPS
 from deciban.evaluation.uncertainty import Bootstrap, MetricKey, Resampling, Uncertainty
 from deciban.memory import Cost, rows_that_fit
-from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Pairs, ScoredClasses, calibrated_surprises, scores_of
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
@@ -146,24 +145,22 @@ class MetricGroups:
         evaluation: ClassEvaluation,
         design: UnitDesign,
         units: TrialUnits,
-        detectors: Callable[[int], Iterable[SortedScores]],
         pavs: Mapping[tuple[int, int], Pav],
     ) -> MetricGroups:
-        """Create from a summary, its evaluation, all units, and the detectors for each prior of the rivals."""
+        """Create from a summary, its evaluation, all units, and PAV blocks of pairs; see `MetricGroups`."""
         metrics, log_odds = summary.metrics, np.asarray(logit(np.array(summary.metrics.p_target)))
         places = [log_odds] if metrics.p_out_of_set is None else [log_odds[k : k + 1] for k in range(len(log_odds))]
         rivals = metrics.rivals(len(summary.classes))
         n_targets = len(summary.classes) - (metrics.p_out_of_set is not None)
+
+        def best(at: int, target: int, pav: Pav) -> detector_costs.BestOfDetector:
+            groups = detector_costs.detector_groups(rivals[at], target)
+            n_units = detector_costs.effective_of(design.clusters, groups)
+            return detector_costs.BestOfDetector.of(pav, places[at], n_units)
+
         bests = tuple(
-            tuple(
-                detector_costs.BestOfDetector.of(
-                    one,
-                    places[at],
-                    detector_costs.effective_of(design.clusters, detector_costs.detector_groups(prior, target)),
-                )
-                for target, one in zip(range(n_targets), detectors(at), strict=False)
-            )
-            for at, prior in enumerate(rivals)
+            tuple(best(at, *one) for one in zip(range(n_targets), summary.problems.pavs(at), strict=False))
+            for at in range(len(rivals))
         )
         bands = detector_costs.DetectorBands(evaluation, GroupedUnits.of(design, units, Bands.MOST_UNITS), rivals[0])
         bare = replace(summary, problems=LazyProblems.empty(summary.classes), accepted=None, whole=None)
@@ -528,7 +525,7 @@ def class_uncertainty_of(
     design, block = means.design, means.block
     if design.n_units < 2:
         return None
-    metric_groups = MetricGroups.of(summary, evaluation, design, units, at_hand.detectors, {})
+    metric_groups = MetricGroups.of(summary, evaluation, design, units, {})
     if resampling.optimism:  # off by default, because it takes longer than the rest
         left_out = LeftOut(means, N_GROUPS)
         if left_out.is_possible:

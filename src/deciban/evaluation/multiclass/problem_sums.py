@@ -24,7 +24,7 @@ from deciban.core import logliks as kernels
 from deciban.core.class_counts import chosen, count_type, log_weights, non_target_priors, tally
 from deciban.core.expected import ErrorCounts
 from deciban.core.logliks import critical_priors, relative, row_blocks
-from deciban.core.ranks.roc import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint, Pav
 from deciban.errors import InputError, option
 from deciban.evaluation.curves import PooledOdds, prior_axis
 from deciban.evaluation.two_class.summary import Summary
@@ -419,6 +419,10 @@ class CountedProblems:
     def detectors(self, at: int) -> CountedDetectors:
         """Return each class against the rest, at one of the priors of the rivals."""
         return self.of_targets[at]
+
+    def pavs(self, at: int) -> list[Pav]:
+        """Return the PAV blocks of each class against the rest, at one of the priors of the rivals."""
+        return [one.pav for one in self.of_targets[at]]
 
     def pairs(self) -> CountedPairs | None:
         """Return each pair of classes, if requested."""

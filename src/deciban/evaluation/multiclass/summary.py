@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from deciban.core.class_counts import ClassSample, accepted_open_set
 from deciban.core.expected import MeanCost
 from deciban.core.logliks import are_alike, relative
 from deciban.core.ranks.counts import joined_weights
-from deciban.core.ranks.roc import OperatingPoint
+from deciban.core.ranks.roc import OperatingPoint, Pav
 from deciban.core.resampling.unit_counts import joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_objective import ClassTrials, ruled_out
@@ -31,6 +31,7 @@ from deciban.evaluation.curves import PooledOdds, prior_axis, reliability_of_cla
 from deciban.evaluation.multiclass import problem_sums
 from deciban.evaluation.multiclass.problem_sums import ClassMetrics, CountedProblems
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
+from deciban.metrics import SortedScores
 from deciban.multiclass import DetectionAnalysis
 from deciban.multiclass.analysis import (
     SubsetCosts,
@@ -130,6 +131,7 @@ class LazyProblems:
     has_pairs: bool
     units: TrialUnits | None = None
     stratum: IntArray | None = None
+    _pavs: dict[int, list[Pav]] = field(default_factory=dict, init=False)
 
     @classmethod
     def empty(cls, classes: tuple[str, ...]) -> LazyProblems:
@@ -141,6 +143,18 @@ class LazyProblems:
     def detectors(self, at: int) -> Detectors:
         """Return each class against the rest, at one of the priors."""
         return Detectors.of(self.trials, self.rivals[at])
+
+    def solved(self, at: int, detectors: Iterable[SortedScores]) -> Iterator[SortedScores]:
+        """Yield these detectors at one of the priors, and keep their PAV blocks."""
+        pavs = list[Pav]()
+        for one in detectors:
+            yield one
+            pavs.append(one.pav)
+        self._pavs[at] = pavs
+
+    def pavs(self, at: int) -> list[Pav]:
+        """Return the PAV blocks of each class against the rest, at one of the priors."""
+        return self._pavs.get(at) or [one.pav for one in self.detectors(at)]
 
     def pairs(self) -> Pairs | None:
         """Return each pair of classes, if requested."""
@@ -213,10 +227,9 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
 def _analysis(summary: ClassSummary, at: int, p_target: FloatArray) -> DetectionAnalysis:
     """Return the analysis of detectors at some priors, without an out-of-set class."""
     n_classes, log_odds = len(summary.classes), np.asarray(logit(p_target))
-    detectors = summary.problems.detectors(at)
-    analysis = detection_analysis_of(
-        detectors, detectors.cllrs(), p_target, log_odds, np.ones(n_classes), summary.classes
-    )
+    problems, detectors = summary.problems, summary.problems.detectors(at)
+    each = problems.solved(at, detectors) if isinstance(problems, LazyProblems) else detectors
+    analysis = detection_analysis_of(each, detectors.cllrs(), p_target, log_odds, np.ones(n_classes), summary.classes)
     if summary.metrics.p_out_of_set is None:
         return analysis
     names = ("target", "cost", "min_cost", "eer", "cllr", "min_cllr", "rates")

@@ -369,7 +369,7 @@ class BatchedInfluences:
             raise TypeError("summary: trials in memory, but this one must have counted problems")
         pairs, units = summary.problems.pairs(), self.who.units
         pavs = {} if pairs is None else {name: one.pav for name, one in pairs.scores.items()}
-        metric_groups = MetricGroups.of(summary, evaluation, design, units, summary.problems.detectors, pavs)
+        metric_groups = MetricGroups.of(summary, evaluation, design, units, pavs)
         gathered = CollectedMetrics(design, metric_groups.kept(len(units.keys), self.resampling.keep))
         metrics, centres = self._looked_up(metric_groups, sums)
         sizes = {name: self._size(name, len(centre), metric_groups) for name, centre in centres.items()}
