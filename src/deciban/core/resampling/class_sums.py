@@ -70,6 +70,7 @@ class CostBlock:
     units: TrialUnits | None
     _entries: dict[tuple[int, int], tuple[IntArray | slice, IntArray, IntArray]] = field(default_factory=dict)
     _single: dict[tuple[int, int], IntArray | None] = field(default_factory=dict)
+    _runs: dict[tuple[int, int], tuple[IntArray, IntArray]] = field(default_factory=dict)
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -101,9 +102,12 @@ class CostBlock:
 
     def runs(self, trials: slice) -> tuple[IntArray, IntArray]:
         """Return the starts of the strata among some trials, and the strata."""
-        own = self.stratum[trials]
-        begins = np.flatnonzero(np.diff(own, prepend=-1))
-        return begins, own[begins]
+        key = trials.start, trials.stop
+        if key not in self._runs:
+            own = self.stratum[trials]
+            begins = np.flatnonzero(np.diff(own, prepend=-1))
+            self._runs[key] = begins, own[begins]
+        return self._runs[key]
 
 
 def centre_of(parts: list[CostPart], block: CostBlock, shape: tuple[int, int]) -> FloatArray:
