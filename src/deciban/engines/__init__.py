@@ -175,8 +175,7 @@ def _forked(path: object, args: Sequence[Foreign], passfds: Sequence[int]) -> in
         keep_freed_blocks()
         with suppress(KeyError, OSError, AttributeError):  # another BLAS; one thread, as in other workers of Dask
             ctypes.CDLL(sys.modules["numpy._core._multiarray_umath"].__file__).scipy_openblas_set_num_threads64_(1)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the handler of SIGINT does not matter, which is blocked
         for handle in {*map(int, os.listdir("/proc/self/fd"))} - {0, 1, 2, *passfds}:  # noqa: PTH208
             with suppress(OSError):
                 if stat.S_ISFIFO(os.fstat(handle).st_mode):  # such as the pipe that ends the copy with this process

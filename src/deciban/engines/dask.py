@@ -125,6 +125,7 @@ def _at(address: str) -> Connection:
             f"dask: no scheduler answers at {address} ({error}). Start one with: dask scheduler; and workers with: "
             f"dask worker {address}"
         ) from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are raised here
     return Connection(client, client.close)
 
 
