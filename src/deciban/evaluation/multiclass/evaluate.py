@@ -455,6 +455,7 @@ def class_evaluation_of(
         sample_confusion=None if known is None else known[1],
         decided=summary.decided,
     )
+    del pairs  # their leads take as much memory as the scores
     noted = replace(result, notes=class_notes(result, summary.checks))
     if not isinstance(summary.problems, LazyProblems):
         return noted
