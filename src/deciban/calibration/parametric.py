@@ -17,14 +17,7 @@ from deciban.core.resampling.linearised import UnitChanges, require_effective, r
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Ends, Sums, UnitSums
 from deciban.errors import InputError, TrialError, either, option, warn
-from deciban.models.model import (
-    Form,
-    ParameterCovariance,
-    ParameterUncertainty,
-    Plain,
-    scores_alone,
-    scores_as_they_are,
-)
+from deciban.models.model import Form, ParameterCovariance, ParameterUncertainty, Plain, scores_alone, scores_unchanged
 from deciban.models.score_model import Calibrator, TrainedByRule, outcome, outcome_of, results_of
 from deciban.trials.sources import Batch
 from deciban.types import Additive, BoolArray, CountArray, FloatArray, FloatPair, Json, ScoreArray
@@ -102,7 +95,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
 
     @property
     def _form(self) -> Form:
-        return scores_alone if self._has_scale else scores_as_they_are
+        return scores_alone if self._has_scale else scores_unchanged
 
     def _fit(self, data: SourceTrials) -> Mapping[str, Plain]:
         from deciban.core.training.linear_training import train_trials  # only needed for training

@@ -21,6 +21,7 @@ from deciban.engines.sorting import N_SAMPLED, OF_EACH_SAMPLED, Ranges, SortRoom
 from deciban.evaluation.curves import PooledOdds
 from deciban.evaluation.multiclass import problem_sums
 from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem
+from deciban.evaluation.multiclass.problem_sums import ClassMetrics, CountedProblem, ProblemRequest
 from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, joined_trials, shown_of
 from deciban.memory import give_back, rows_that_fit
 from deciban.multiclass.analysis import classifier_metrics_of, confusion_of, subset_costs_of, subset_counts_of
@@ -106,7 +107,7 @@ class BlockScores:
     request : ProblemRequest
     """
 
-    def __init__(self, trials: ScoredClasses, request: problem_sums.ProblemRequest) -> None:
+    def __init__(self, trials: ScoredClasses, request: ProblemRequest) -> None:
         self.trials, self.request = trials, request
         self._detectors: dict[int, Detectors] = {}
 
@@ -156,7 +157,7 @@ class Problem:
         return self.n_trials * row_size(np.float64, has_weights=has_weights or self.share is not None)
 
 
-def problems_of(request: problem_sums.ProblemRequest, totals: CountArray, n_trials: int) -> list[Problem]:
+def problems_of(request: ProblemRequest, totals: CountArray, n_trials: int) -> list[Problem]:
     """Return all problems of some trials.
 
     Parameters
@@ -192,7 +193,7 @@ class ProblemScores(sources.SourcePass):
     words = "sorting detectors and pairs"
 
     def __init__(
-        self, system: SystemScores, request: problem_sums.ProblemRequest, problems: Sequence[Problem], put: Put | None
+        self, system: SystemScores, request: ProblemRequest, problems: Sequence[Problem], put: Put | None
     ) -> None:
         self.system, self.request, self.problems, self.put = system, request, problems, put
         size = sum(one.file_size(has_weights=system.has_weights) for one in problems)
@@ -217,10 +218,10 @@ def solved(
     problems: Sequence[Problem],
     source: sources.TrialSource,
     system: int,
-    request: problem_sums.ProblemRequest,
+    request: ProblemRequest,
     engine: sources.Engine,
     memory: int,
-) -> dict[tuple[Any, ...], problem_sums.CountedProblem | PooledOdds]:
+) -> dict[tuple[Any, ...], CountedProblem | PooledOdds]:
     """Sort the scores of problems in one pass, or in several if the disk is too small for all of them.
 
     Parameters
@@ -238,7 +239,7 @@ def solved(
     dict of tuple to CountedProblem or PooledOdds
         Results by name; PooledOdds for the problem of posteriors.
     """
-    entries = dict[tuple[Any, ...], problem_sums.CountedProblem | PooledOdds]()
+    entries = dict[tuple[Any, ...], CountedProblem | PooledOdds]()
     waiting, value = list(problems), SystemScores.of(source, system)
     room = SortRoom.of(engine, memory)
     while waiting:
@@ -265,7 +266,7 @@ class _Sorting:
     def __init__(
         self,
         problems: Sequence[Problem],
-        request: problem_sums.ProblemRequest,
+        request: ProblemRequest,
         room: SortRoom,
         path: Path,
         samples: Sequence[FloatArray],
@@ -287,16 +288,14 @@ class _Sorting:
         for part in scores.result:
             self.put(*part)
 
-    def counted(self, at: int) -> problem_sums.CountedProblem | PooledOdds:
+    def counted(self, at: int) -> CountedProblem | PooledOdds:
         """Return the result of a problem from its sorted scores, and remove its files."""
         what, *about = self.problems[at].name
         summary = self.room.summary(self.files[at], None, 1)
         if what == "odds":
-            problem: problem_sums.CountedProblem | PooledOdds = PooledOdds.of(summary.ranks)
+            problem: CountedProblem | PooledOdds = PooledOdds.of(summary.ranks)
         else:
-            problem = problem_sums.CountedProblem(
-                summary, self.request.thresholds[about[0]] if what == "detector" else np.zeros(0)
-            )
+            problem = CountedProblem(summary, self.request.thresholds[about[0]] if what == "detector" else np.zeros(0))
         shutil.rmtree(self.files[at].path.parent)
         return problem
 
@@ -305,7 +304,7 @@ def _samples(
     problems: Sequence[Problem],
     value: SystemScores,
     partitions: Sequence[sources.SourcePartition],
-    request: problem_sums.ProblemRequest,
+    request: ProblemRequest,
     of_each: int,
 ) -> list[FloatArray]:
     """Return a sample of the scores of each problem: `of_each` from the first block of some partitions."""
@@ -430,7 +429,7 @@ class ClassSurvey(sources.SourcePass):
     Parameters
     ----------
     system : SystemScores
-    metrics : problem_sums.ClassMetrics
+    metrics : ClassMetrics
     who : UnitsAndStrata, optional
         Units of the trials, if intervals are requested.
     has_pages : bool
@@ -440,17 +439,11 @@ class ClassSurvey(sources.SourcePass):
     words = "counting"
 
     def __init__(
-        self,
-        system: SystemScores,
-        metrics: problem_sums.ClassMetrics,
-        who: UnitsAndStrata | None = None,
-        *,
-        has_pages: bool = True,
+        self, system: SystemScores, metrics: ClassMetrics, who: UnitsAndStrata | None = None, *, has_pages: bool = True
     ) -> None:
         self.system, self.metrics, self.who, self.has_pages = system, metrics, who, has_pages
-        self.has_subsets = not metrics.why_no_subsets(
-            len(system.classes), problem_sums.WEIGHTED if system.has_weights else ""
-        )
+        why = problem_sums.WEIGHTED if system.has_weights else ""
+        self.has_subsets = not metrics.why_no_subsets(len(system.classes), why)
 
     def of(self, partitions: Sequence[sources.SourcePartition]) -> ClassSums | None:
         """See `SourcePass.of`."""
@@ -478,7 +471,7 @@ def survey_classes(
     engine: sources.Engine,
     *,
     system: int,
-    metrics: problem_sums.ClassMetrics,
+    metrics: ClassMetrics,
     who: UnitsAndStrata | None = None,
     has_pages: bool = True,
 ) -> ClassSums | None:
@@ -490,7 +483,7 @@ def survey_classes(
     engine : Engine
     system : int
         Position of the system.
-    metrics : problem_sums.ClassMetrics
+    metrics : ClassMetrics
         Requested metrics, without groups.
     who : UnitsAndStrata, optional
         Units of the trials, if intervals are requested.
@@ -549,7 +542,7 @@ def summarize_surveyed(
         As reading does.
     """
     counts, metrics, classes = sums.summary.counts, sums.summary.metrics, sums.summary.classes
-    request = problem_sums.ProblemRequest.of(metrics, classes, c_avg_places(metrics))
+    request = ProblemRequest.of(metrics, classes, c_avg_places(metrics))
     result: Any = solved(problems_of(request, counts, source.n_rows), source, system, request, engine, memory)
     rivals = enumerate(request.rivals)
     detectors = tuple(

@@ -581,7 +581,7 @@ def scores_alone(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], Sc
     return scores, None
 
 
-def scores_as_they_are(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
+def scores_unchanged(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
     """Return no columns, and the score of the only system as the base of the llr."""
     return (), scores[0]
 

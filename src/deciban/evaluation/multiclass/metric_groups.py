@@ -28,6 +28,7 @@ from deciban.core.training.trust_region import Minimum, minimize
 from deciban.errors import not_none
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.multiclass import class_metrics, detector_costs
+from deciban.evaluation.multiclass.class_metrics import ClassMetric, LoadedTrials, MetricGroup
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems
 from deciban.evaluation.two_class.summary import N_GROUPS
@@ -64,8 +65,8 @@ class CostedMetrics:
         The detector of the metrics.
     """
 
-    group: class_metrics.MetricGroup
-    metrics: list[class_metrics.ClassMetric]
+    group: MetricGroup
+    metrics: list[ClassMetric]
     parts: list[CostPart]
     n_rows: int
     held_out: FloatArray | None = None
@@ -73,10 +74,7 @@ class CostedMetrics:
 
     @classmethod
     def of(
-        cls,
-        group: class_metrics.MetricGroup,
-        metrics: Iterable[class_metrics.ClassMetric],
-        detector: detector_costs.OneDetector | None = None,
+        cls, group: MetricGroup, metrics: Iterable[ClassMetric], detector: detector_costs.OneDetector | None = None
     ) -> CostedMetrics:
         """Create from metrics with costs, without metrics that are not finite."""
         some = [one for one in metrics if class_metrics.is_known(one)]
@@ -88,9 +86,7 @@ class CostedMetrics:
         return cls(group, some, parts, len(some), held_out, detector)
 
     @classmethod
-    def in_turn(
-        cls, group: class_metrics.MetricGroup, metrics: Iterator[class_metrics.ClassMetric], at_once: int
-    ) -> Iterator[CostedMetrics]:
+    def in_turn(cls, group: MetricGroup, metrics: Iterator[ClassMetric], at_once: int) -> Iterator[CostedMetrics]:
         """Yield ``at_once`` metrics at a time."""
         while some := list(islice(metrics, at_once)):
             yield cls.of(group, some)
@@ -167,7 +163,7 @@ class MetricGroups:
         return cls(bare, evaluation, design, bests, pavs, bands)
 
     @property
-    def names(self) -> list[class_metrics.MetricGroup]:
+    def names(self) -> list[MetricGroup]:
         """Names of all groups."""
         pairs = (
             [(class_metrics.PAIRS, i) for i in range(1, self.evaluation.n_classes)]
@@ -184,15 +180,11 @@ class MetricGroups:
             *pairs,
         ]
 
-    def at_hand(
-        self, trials: ScoredClasses, units: TrialUnits | None, stratum: IntArray | None
-    ) -> class_metrics.LoadedTrials:
+    def at_hand(self, trials: ScoredClasses, units: TrialUnits | None, stratum: IntArray | None) -> LoadedTrials:
         """Return trials for the computation of costs; see `LoadedTrials`."""
-        return class_metrics.LoadedTrials(self.summary, self.evaluation, trials, units, stratum)
+        return LoadedTrials(self.summary, self.evaluation, trials, units, stratum)
 
-    def costed(
-        self, names: Collection[class_metrics.MetricGroup], at_hand: class_metrics.LoadedTrials
-    ) -> Iterator[CostedMetrics]:
+    def costed(self, names: Collection[MetricGroup], at_hand: LoadedTrials) -> Iterator[CostedMetrics]:
         """Yield metrics of each group with costs, always in the same order; a group can be split."""
         clusters, at_once = self.design.clusters, max(_AT_ONCE // max(at_hand.n_trials, 1), 1)
         costs = class_metrics.ClassMetricCosts(at_hand, clusters, self.without)
@@ -259,9 +251,7 @@ _PRECISE = 1e-6
 """Relative gain of another step at which training stops; the result includes this gain."""
 
 
-def calibrated_without(
-    at_hand: class_metrics.LoadedTrials, left_out: LeftOut
-) -> class_metrics.CalibratedWithout | None:
+def calibrated_without(at_hand: LoadedTrials, left_out: LeftOut) -> class_metrics.CalibratedWithout | None:
     """Train without each group in turn; return None if scores are infinite, the scale is 0, or there is no training.
 
     Parameters
@@ -384,7 +374,7 @@ class Replicates:
     """
 
     def __init__(
-        self, names: Mapping[class_metrics.MetricGroup, Sequence[MetricKey]], n_strata: int, seed: int, numbers: range
+        self, names: Mapping[MetricGroup, Sequence[MetricKey]], n_strata: int, seed: int, numbers: range
     ) -> None:
         self.names, self.seed, self.numbers = names, seed, numbers
         sizes = [len(some) for some in names.values()]
@@ -429,7 +419,7 @@ class Replicates:
         return dict(zip(chain(*self.names.values()), values, strict=True)), has_all
 
 
-Draw: TypeAlias = Callable[[Mapping[class_metrics.MetricGroup, Sequence[MetricKey]], range], Replicates]
+Draw: TypeAlias = Callable[[Mapping[MetricGroup, Sequence[MetricKey]], range], Replicates]
 """Function that adds up some metrics in some replicates over all trials."""
 
 
@@ -469,11 +459,9 @@ def bootstrap_of(
     return Bootstrap.of(whole, np.concatenate(has_all), gathered.estimates, resampling)
 
 
-def together(
-    sizes: Mapping[class_metrics.MetricGroup, float], room: float
-) -> Iterator[list[class_metrics.MetricGroup]]:
+def together(sizes: Mapping[MetricGroup, float], room: float) -> Iterator[list[MetricGroup]]:
     """Yield lists of groups that fit in memory together (at least one)."""
-    some, taken = list[class_metrics.MetricGroup](), 0.0
+    some, taken = list[MetricGroup](), 0.0
     for name, size in sizes.items():
         if some and taken + size > room:
             yield some
@@ -492,10 +480,10 @@ MEMORY = 1 << 28
 
 def drawn_at_hand(
     block: CostBlock,
-    costed: Callable[[Collection[class_metrics.MetricGroup]], Iterable[CostedMetrics]],
+    costed: Callable[[Collection[MetricGroup]], Iterable[CostedMetrics]],
     n_strata: int,
     seed: int,
-    names: Mapping[class_metrics.MetricGroup, Sequence[MetricKey]],
+    names: Mapping[MetricGroup, Sequence[MetricKey]],
     numbers: range,
 ) -> Replicates:
     """Return replicates of trials in memory: a `Draw` after the first four arguments are bound."""
@@ -520,7 +508,7 @@ def class_uncertainty_of(
     trials, units = summary.in_turn.trials, summary.in_turn.units
     if units is None:
         return None
-    at_hand = class_metrics.LoadedTrials(summary, evaluation, trials, units, summary.in_turn.stratum)
+    at_hand = LoadedTrials(summary, evaluation, trials, units, summary.in_turn.stratum)
     means = ClassMeans.of(at_hand.label, at_hand.block.stratum, at_hand.block.weights, units.take(at_hand.order))
     design, block = means.design, means.block
     if design.n_units < 2:
@@ -547,7 +535,7 @@ def class_uncertainty_of(
             bands.count(one.detector, shares, below, no_lock)
             bands.add(one.detector.target, below)
 
-    def costed(names: Collection[class_metrics.MetricGroup]) -> Iterable[CostedMetrics]:
+    def costed(names: Collection[MetricGroup]) -> Iterable[CostedMetrics]:
         return [one for one in metrics if one.group in names] or metric_groups.costed(names, at_hand)
 
     draw = partial(drawn_at_hand, block, costed, len(design.home), resampling.seed)

@@ -99,12 +99,8 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     """
     false_alarms, misses = dr30
     if false_alarms > misses:
-        return [
-            Note(
-                f"All metrics are uncertain: fewer than {roc.FEW_ERRORS} misses or false alarms at every prior.",
-                "few-errors",
-            )
-        ]
+        words = f"All metrics are uncertain: fewer than {roc.FEW_ERRORS} misses or false alarms at every prior."
+        return [Note(words, "few-errors")]
     entries = dict[tuple[str, str], list[str]]()
     for point in points:
         actual = _few(point.n_fa < roc.FEW_ERRORS, point.n_miss < roc.FEW_ERRORS) if are_llrs else ""
