@@ -165,5 +165,5 @@ def test_scores_that_tell_nothing_get_scale_0_and_a_warning():
 def test_separated_classes_are_described_by_their_order(sign, side):
     """Distances are separated the other way round."""
     scores = sign * np.array([3.0, 2.5, 1.0, 0.5, 0.0])
-    with pytest.raises(InputError, match=f"no target scores {side} a non-target"):
+    with pytest.raises(InputError, match=f"no target has a score {side} a non-target"):
         AffineCalibrator().fit(scores, [1, 1, 0, 0, 0])
