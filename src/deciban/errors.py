@@ -519,6 +519,4 @@ def teller(total: int, unit: str) -> Callable[[int], None]:
         ``bytes``, ``rows`` or ``replicates``.
     """
     listener = _LISTENER.get()
-    if listener is None:
-        return lambda _done: None
-    return lambda done: listener(done, total, unit)
+    return (lambda _done: None) if listener is None else lambda done: listener(done, total, unit)

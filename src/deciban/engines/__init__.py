@@ -165,8 +165,7 @@ def copy_this_process(imports: Sequence[str]) -> None:
 
 def _forked(path: object, args: Sequence[Foreign], passfds: Sequence[int]) -> int:  # noqa: ARG001
     """Run the code of a Python command line in a copy of this process; return the number of the copy."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    sys.stdout.flush()  # what is waiting is printed once
     if pid := os.fork():
         return pid
     try:

@@ -175,8 +175,7 @@ def in_order(scores: ScoreArray) -> ScoreArray:
     >>> in_order(np.array([2.0, -np.inf, 1.0]))
     array([-inf,   1.,   2.])
     """
-    loops = _loops_to_sort(len(scores))
-    if loops is None:
+    if (loops := _loops_to_sort(len(scores))) is None:
         return np.sort(scores)
     keys, differing = _keys_of(scores, loops)
     result = np.empty_like(keys)
@@ -526,6 +525,9 @@ class ScoreBlock:
         self._n, self._lock = len(waiting), threading.Lock()
 
     def __reduce__(self) -> tuple[type[ScoreBlock], tuple[object, ...]]:
+        if len(self._low):  # fewer bytes are sent if no score waits
+            self._count(self._waiting[: self._n])
+            self._n = 0
         return ScoreBlock, (self.number, self._waiting[: self._n], self._low, self._high)
 
     def __add__(self, other: ScoreBlock) -> ScoreBlock:
