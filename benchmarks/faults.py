@@ -126,7 +126,7 @@ def workers(place: Place) -> Iterator[Row]:
     begun, seen = time.monotonic(), []
     process = place.start(words)
     while process.poll() is None:  # the output is shorter than the buffer of a pipe
-        if len(children(process.pid, "eval")) == 3:
+        if len(children(process.pid, "forkserver")) == 3:
             seen.append(time.monotonic() - begun)
         time.sleep(0.02)
     expected, said, _ = ended(process)
@@ -137,7 +137,7 @@ def workers(place: Place) -> Iterator[Row]:
     for moment in MOMENTS:
         process = place.start(words)
         time.sleep(seen[0] + moment * lasts)
-        at_work = children(process.pid, "eval")[1:] if process.poll() is None else []
+        at_work = children(process.pid, "forkserver")[1:] if process.poll() is None else []
         if at_work:
             os.kill(at_work[-1], signal.SIGKILL)
         out, said, hangs = ended(process)

@@ -1,6 +1,5 @@
 """Passes on a real cluster of two processes, one of which is killed in the middle of them."""
 
-import contextlib
 import gc
 import json
 import logging
@@ -379,26 +378,6 @@ def test_ctrl_c_ends_all_processes_without_a_word_of_theirs(folder):
     told = run.communicate(timeout=120)[1]
     if run.returncode == 130:  # it may have been faster
         assert told.splitlines()[-1] == "deciban: interrupted"
-    wait_until(lambda: not any(is_of_session(pid, run.pid) for pid in psutil.pids()))
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, workers are no copies")
-def test_workers_are_copies_of_the_command_and_end_with_it_even_if_it_is_killed(folder):
-    command = [sys.executable, "-m", "deciban", "eval", str(folder), "--dask", "local:2"]
-    run = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
-    whole = psutil.Process(run.pid)
-
-    def copies():
-        if run.poll() is not None:
-            return None
-        with contextlib.suppress(psutil.Error):
-            return sum(one.cmdline()[1:] == command[1:] for one in whole.children(recursive=True))
-        return 0
-
-    wait_until(lambda: copies() in (None, 3))  # two workers, and the process that they are copies of
-    assert run.poll() is None
-    run.kill()
-    run.wait()
     wait_until(lambda: not any(is_of_session(pid, run.pid) for pid in psutil.pids()))
 
 

@@ -145,8 +145,8 @@ class PavCalibrator(Calibrator):
                 words += "; or the smoothing is too strong for few trials"
         elif np.isinf(self.llr_).all():
             words = (
-                "no target has a score below a non-target (the classes are separated), so that every llr is infinite. Pass "
-                f"{option(smoothing=1)} or a bound, or collect more difficult trials"
+                "no target has a score below a non-target (the classes are separated), so that every llr is infinite. "
+                f"Pass {option(smoothing=1)} or a bound, or collect more difficult trials"
             )
         else:
             return

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import atexit
-import ctypes
-import gc
-import os
-import signal
-import stat
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TypeVar
 
 import numpy as np
 
 from deciban.core.ranks.loops import ValueCounts, count_loops
 from deciban.errors import teller
-from deciban.memory import keep_freed_blocks
 from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialFields, batches, in_threads
-from deciban.types import Foreign, ScoreArray
+from deciban.types import ScoreArray
 
 W = TypeVar("W", bound=SourcePass)
 
@@ -139,46 +130,3 @@ class Threads(Engine):
                 tell(done)
 
         deque(in_threads(taken, parts, self.n_at_once), maxlen=0)
-
-
-def copy_this_process(imports: Sequence[str]) -> None:
-    """Make the fork server of `multiprocessing` a copy of this process, so that nothing is imported twice (Linux).
-
-    Parameters
-    ----------
-    imports : sequence of str
-        Modules that this process and its copies need; those that are not installed are ignored.
-    """
-    from multiprocessing import forkserver, util
-
-    for name in imports:
-        with suppress(ImportError):
-            __import__(name)
-    count_loops()  # compiled or loaded once for all processes
-    usual: Foreign = util.spawnv_passfds
-    util.spawnv_passfds = _forked
-    try:
-        forkserver.ensure_running()
-    finally:
-        util.spawnv_passfds = usual
-
-
-def _forked(path: object, args: Sequence[Foreign], passfds: Sequence[int]) -> int:  # noqa: ARG001
-    """Run the code of a Python command line in a copy of this process; return the number of the copy."""
-    sys.stdout.flush()  # what is waiting is printed once
-    if pid := os.fork():
-        return pid
-    try:
-        gc.freeze()  # objects of this process, such as temporary folders, are left to it
-        atexit._clear()  # noqa: SLF001
-        keep_freed_blocks()
-        with suppress(KeyError, OSError, AttributeError):  # another BLAS; one thread, as in other workers of Dask
-            ctypes.CDLL(sys.modules["numpy._core._multiarray_umath"].__file__).scipy_openblas_set_num_threads64_(1)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the handler of SIGINT does not matter, which is blocked
-        for handle in {*map(int, os.listdir("/proc/self/fd"))} - {0, 1, 2, *passfds}:  # noqa: PTH208
-            with suppress(OSError):
-                if stat.S_ISFIFO(os.fstat(handle).st_mode):  # such as the pipe that ends the copy with this process
-                    os.close(handle)
-        exec(args[-1], {})  # noqa: S102
-    finally:
-        os._exit(0)

@@ -23,7 +23,6 @@ from typing import Self
 
 from deciban._files import ScratchFolder
 from deciban._version import __version__
-from deciban.engines import copy_this_process
 from deciban.errors import ClusterError, InputError, command_spelling, counted, is_command_spelling, some_of, teller
 from deciban.memory import rows_that_fit
 from deciban.trials.sources import Engine, SourcePartition, TrialSource, W, batches
@@ -49,13 +48,15 @@ _SETTINGS = {
 }
 """Clocks of a local cluster; the default ones took 0.1 processor seconds in each second."""
 
-_IMPORTS = ["deciban.engines.dask", "deciban.engines.sorting", "deciban.io.partitions.layout", "distributed"]
-_IMPORTS += ["numba.np.arraymath", "pyarrow.parquet"]
+_IMPORTS = [
+    "deciban.engines.dask",
+    "deciban.io.partitions.layout",
+    "distributed",
+    "numba.np.arraymath",
+    "pyarrow.parquet",
+]
 """Slow imports of workers; those that are not installed are ignored."""
 
-
-_MOST_COPIED = 1 << 20
-"""Memory of a process that is copied, in KiB: Dask counts it as memory of each worker."""
 
 _LOCAL = re.compile(r"local:\s*(\d+)")
 
@@ -133,11 +134,8 @@ def _on_this_machine(n_workers: int) -> Connection:
     """Start worker processes on this machine."""
     if n_workers < 1:
         raise InputError(f"dask: got {n_workers} processes. Write local:2 for two.")
-    is_new = "distributed" not in sys.modules
     distributed = distributed_library()
     with _deaf_to_interrupts(), _settings():
-        if is_new and _is_copied():
-            copy_this_process(_IMPORTS)
         how = {"dashboard_address": _ANY_PORT, "silence_logs": logging.CRITICAL}  # errors are raised here
         for is_last in (False, True):
             try:
@@ -250,10 +248,13 @@ def _deaf_to_interrupts() -> Iterator[None]:
         return
     from multiprocessing import resource_tracker
 
-    before = os.environ.get("PYTHONWARNINGS", "")
-    os.environ["PYTHONWARNINGS"] = f"ignore:resource_tracker,{before}".rstrip(",")
+    own, before = "PYTHONWARNINGS", os.environ.get("PYTHONWARNINGS")
+    os.environ[own] = "ignore:resource_tracker" + (f",{before}" if before else "")
     resource_tracker.ensure_running()  # started here, without its warnings if all processes end at once
-    os.environ["PYTHONWARNINGS"] = before  # empty is the same as none
+    if before is None:
+        del os.environ[own]
+    else:
+        os.environ[own] = before
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited by new threads and processes
     try:
         yield
@@ -261,8 +262,9 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _settings() -> Foreign:
-    """Return a context manager with settings of Dask for processes of this machine."""
+@contextmanager
+def _settings() -> Iterator[None]:
+    """Change settings of Dask for processes of this machine."""
     import dask
     import distributed
 
@@ -272,16 +274,8 @@ def _settings() -> Foreign:
         settings["distributed.worker.multiprocessing-method"] = "forkserver"
         multiprocessing.get_context("forkserver").set_forkserver_preload(_IMPORTS)
         distributed.utils._forkserver_preload_set = True  # noqa: SLF001  # its own list has pandas
-    return dask.config.set(settings)
-
-
-def _is_copied() -> bool:
-    """Return True if workers can be copies of this process: its threads are ours, and its memory is small."""
-    if sys.platform != "linux" or not (is_command_spelling() or threading.active_count() == 1):
-        return False
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < _MOST_COPIED
+    with dask.config.set(settings):
+        yield
 
 
 _ROWS_PER_TASK = 20_000_000
@@ -346,13 +340,13 @@ class DaskEngine(Engine):
         InputError
             If the argument is something else, or Dask is not installed.
         """
-        if isinstance(dask, str):
-            known = connected(dask.strip())
-            return cls._owned(known.client, partial(left, dask.strip(), known))
-        if not isinstance(dask, distributed_library().Client):
+        if isinstance(dask, distributed_library().Client):
+            return cls(dask)
+        if not isinstance(dask, str):
             words = "Pass the address of a scheduler, 'local:N', or a distributed.Client"
             raise InputError(f"dask: got {type(dask).__name__}. {words}.")
-        return cls(dask)
+        known = connected(dask.strip())
+        return cls._owned(known.client, partial(left, dask.strip(), known))
 
     @classmethod
     def _owned(cls, client: Foreign, close: Callable[[], None]) -> DaskEngine:
@@ -424,9 +418,7 @@ class DaskEngine(Engine):
                         futures[future] = keys[future.key] = waiting.pop(0)
                         at += 1
                     try:
-                        with self.client.as_current():
-                            done = distributed_library().wait(list(futures), return_when="FIRST_COMPLETED").done
-                        for future in done:
+                        for future in _first_done(self.client, list(futures)):
                             use(future.result())
                             del futures[future]
                     except CancelledError as error:
@@ -570,6 +562,15 @@ def _summed(work: W, share: Share, at: int, topic: str, version: str, is_command
             done += sum(one.n_rows for one in batch)
             get_worker().log_event(topic, (at, done))
     return w
+
+
+def _first_done(client: Foreign, futures: list[Foreign]) -> list[Foreign]:
+    """Return the futures that are done, at least one."""
+    from distributed import wait
+
+    with client.as_current():
+        foreign: Foreign = wait(futures, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+    return list(foreign.done)
 
 
 def _stop_if_cancelled() -> None:
