@@ -41,7 +41,7 @@ def test_the_layout_is_found_once_and_the_file_is_read_once(tmp_path, monkeypatc
         return find(lines)
 
     monkeypatch.setattr(FirstLines, "only_layout", counted)
-    monkeypatch.setattr(recognition, "read_text", lambda source: unpacked.append(1) or data(source))
+    monkeypatch.setattr(recognition.sources, "read_text", lambda source: unpacked.append(1) or data(source))
     found = recognize(path)
     assert readable_as(found, ["scores", "class-scores"]) == ("class-scores",)
     assert readable_as(found, ["class-scores", "class-key"]) == ("class-scores",)

@@ -18,18 +18,8 @@ from deciban._files import PathLike, Readable, is_open_file, looked_ahead
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, option
 from deciban.io import formats
+from deciban.io import source as sources
 from deciban.io.columns.headers import Columns, fits_label, role_of
-from deciban.io.source import (
-    Source,
-    TwoFiles,
-    clean_text,
-    codec_of,
-    files_of,
-    numbered_lines,
-    parts_of,
-    read_text,
-    single_files,
-)
 from deciban.io.text import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import FirstLines
 from deciban.io.text.reader import Layout, TextBlocks
@@ -95,7 +85,7 @@ class OpenedFile:
         True for a list of scores of targets, or of non-targets.
     """
 
-    source: Source
+    source: sources.Source
     named_format: formats.Format | None
     options: formats.InputOptions
     is_side: bool = False
@@ -157,13 +147,15 @@ class OpenedFile:
         if not self.foreign:
             return None
         return (
-            of_workbook(source) if self.foreign == "Excel" else of_semicolons(read_text(source), source, self.foreign)
+            of_workbook(source)
+            if self.foreign == "Excel"
+            else of_semicolons(sources.read_text(source), source, self.foreign)
         )
 
     @cached_property
     def text(self) -> bytes:
         """The whole text; see `deciban.io.source.read_text`."""
-        return read_text(self.source) if self.translated is None else self.translated.text
+        return sources.read_text(self.source) if self.translated is None else self.translated.text
 
     @property
     def is_cut_off(self) -> bool:
@@ -207,10 +199,12 @@ class OpenedFile:
             If the file is not text.
         """
         is_long = self.is_plain and self.source.size > _LONG
-        data = clean_text(_start(Path(self.source.path)), self.source.name) if is_long else self.text
+        data = sources.clean_text(_start(Path(self.source.path)), self.source.name) if is_long else self.text
         lines: list[str] = []
         n_bytes = 0
-        for _, line in islice(numbered_lines(data.removeprefix(b"\xef\xbb\xbf"), self.source.name), _SAMPLED_LINES):
+        for _, line in islice(
+            sources.numbered_lines(data.removeprefix(b"\xef\xbb\xbf"), self.source.name), _SAMPLED_LINES
+        ):
             lines.append(line)
             n_bytes += len(line)
             if n_bytes > _SAMPLED_BYTES and len(lines) >= _FEWEST_LINES:
@@ -321,13 +315,13 @@ class Recognized:
         For two files: the file of targets and the file of non-targets.
     """
 
-    path: PathLike | TwoFiles
+    path: PathLike | sources.TwoFiles
     files: tuple[OpenedFile, ...]
     sides: tuple[Recognized, Recognized] | None = None
 
 
 def recognize(
-    path: Readable | TwoFiles | Recognized,
+    path: Readable | sources.TwoFiles | Recognized,
     *,
     format: str | None = None,
     columns: Columns | None = None,
@@ -370,7 +364,7 @@ def recognize(
     """
     if isinstance(path, Recognized):
         return path
-    if isinstance(path, TwoFiles):
+    if isinstance(path, sources.TwoFiles):
         tar, non = (
             recognize(one, format=format, columns=columns, labels=labels, of_key=of_key) for one in (path.tar, path.non)
         )
@@ -378,7 +372,7 @@ def recognize(
         return Recognized(path, (*tar.files, *non.files), (tar, non))
     options = formats.InputOptions(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
     request = None if format is None else formats.by_name(format)
-    opened = tuple(OpenedFile(Source(one), request, options) for one in files_of(path))
+    opened = tuple(OpenedFile(sources.Source(one), request, options) for one in sources.files_of(path))
     value: Any = path
     return Recognized(opened[0].source.path if is_open_file(path) else value, opened)
 
@@ -401,7 +395,7 @@ def held_in_memory(contents: formats.Contents, name: str) -> Recognized:
         read=lambda source, options: contents,  # noqa: ARG005  # arguments of all readers
         holds=lambda source, options: contents.kinds,  # noqa: ARG005
     )
-    source = Source(BytesIO())
+    source = sources.Source(BytesIO())
     source.name = source.path = name
     return Recognized(name, (OpenedFile(source, form, formats.InputOptions()),))
 
@@ -493,7 +487,7 @@ _WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "D
 """Bytes of a value in memory; text is stored as a number of a dictionary."""
 
 
-def memory_of(scores: Sequence[PathLike | TwoFiles | None], key: PathLike | None = None) -> int:
+def memory_of(scores: Sequence[PathLike | sources.TwoFiles | None], key: PathLike | None = None) -> int:
     """Return the approximate bytes for reading these files as a whole; 0 for streams and open files."""
     return sum(n_bytes for _, n_bytes in _sizes([*scores, key]))
 
@@ -503,10 +497,10 @@ def rows_of(scores: PathLike) -> int:
     return sum(n_rows for n_rows, _ in _sizes([scores]))
 
 
-def _sizes(paths: Sequence[PathLike | TwoFiles | None]) -> Iterator[tuple[int, int]]:
+def _sizes(paths: Sequence[PathLike | sources.TwoFiles | None]) -> Iterator[tuple[int, int]]:
     """Yield the approximate rows of each file, and bytes for reading it as a whole, without streams and open files."""
-    for path in single_files(paths):
-        for part in [] if is_open_file(path) or str(path) == "-" else parts_of(path):
+    for path in sources.single_files(paths):
+        for part in [] if is_open_file(path) or str(path) == "-" else sources.parts_of(path):
             if Path(part).is_file():
                 yield _size(Path(part))
 
@@ -540,11 +534,11 @@ def is_long_without_names(path: PathLike) -> bool:
     import pyarrow.parquet as pq
 
     with suppress(FormatError), formats.only_format_errors(str(path), "Parquet"):
-        return all(pq.read_metadata(part).num_columns == 2 for part in parts_of(path))  # scores and labels
+        return all(pq.read_metadata(part).num_columns == 2 for part in sources.parts_of(path))  # scores and labels
     return False
 
 
-def is_longer(scores: Sequence[PathLike | TwoFiles | None], key: PathLike | None, room: int) -> bool:
+def is_longer(scores: Sequence[PathLike | sources.TwoFiles | None], key: PathLike | None, room: int) -> bool:
     """Return True if standard input or a pipe is too long to be read as a whole; only its beginning is read.
 
     Parameters
@@ -554,7 +548,7 @@ def is_longer(scores: Sequence[PathLike | TwoFiles | None], key: PathLike | None
     room : int
         Bytes of memory that reading may take.
     """
-    for path in single_files([*scores, key]):
+    for path in sources.single_files([*scores, key]):
         if not is_open_file(path) and is_stream(path):
             most = room // _times_of(looked_ahead(path, _HEAD))
             if len(looked_ahead(path, most + 1)) > most:
@@ -564,13 +558,15 @@ def is_longer(scores: Sequence[PathLike | TwoFiles | None], key: PathLike | None
 
 def _times_of(head: bytes) -> int:
     """Return the memory of a file or stream with these first bytes, as a multiple of its size."""
-    packed = codec_of(head[:16]) is not None
+    packed = sources.codec_of(head[:16]) is not None
     return TIMES_ITS_SIZE["packed" if packed else "binary" if b"\0" in head else "text"]
 
 
-def are_summaries(paths: Sequence[PathLike | TwoFiles | None]) -> bool:
+def are_summaries(paths: Sequence[PathLike | sources.TwoFiles | None]) -> bool:
     """Return True if all inputs are summary files."""
-    items = [one for path in paths if isinstance(path, str | Path) and str(path) != "-" for one in files_of(path)]
+    items = [
+        one for path in paths if isinstance(path, str | Path) and str(path) != "-" for one in sources.files_of(path)
+    ]
     return bool(items) and len(items) >= len(paths) and all(map(is_summary_file, items))
 
 

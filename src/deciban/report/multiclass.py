@@ -16,17 +16,9 @@ from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.multiclass import SubsetCosts
 from deciban.plots.triangle import triangle_of
+from deciban.report import page as pages
 from deciban.report.cards import CLASS_CHARTS, MOST_CARDS, charts_of, comparison_of, forest_of
 from deciban.report.live import ROOM, finite, fitted, pair_data, plain, short, spread
-from deciban.report.page import (
-    Named,
-    classifier_tables_of,
-    filled,
-    has_own_scales,
-    parameter_pictures,
-    with_conditions,
-    worth_section,
-)
 from deciban.report.tables import MULTICLASS, Page, costs_of_classes, level_of, metrics_of_classes, side_by_side
 from deciban.tables.writers import count, number
 from deciban.types import AnyArray, IntArray
@@ -306,7 +298,7 @@ def multiclass_page(page: Page) -> str:
     known = live_class_data(
         results, () if page.before is None else page.before.systems, [color for _, color in systems], compared
     )
-    text = filled(
+    text = pages.filled(
         "classes.html",
         page,
         systems,
@@ -315,7 +307,7 @@ def multiclass_page(page: Page) -> str:
         sides=sides,
         most_classes=MOST_CLASSES,
         charts=_shown_charts(known),
-        classifier=classifier_tables_of(results),
+        classifier=pages.classifier_tables_of(results),
         has_matrix=bool(known and known["classes"]),
         subsets=[(one, color, _subsets(one.subsets, one.classes)) for one, color in systems if one.subsets is not None],
         first=first,
@@ -326,10 +318,10 @@ def multiclass_page(page: Page) -> str:
         ],
         **_of_model(page, first.classes),
     )
-    return with_conditions(text, known, lambda own, room: class_condition_data(results, own, room))
+    return pages.with_conditions(text, known, lambda own, room: class_condition_data(results, own, room))
 
 
-def _named(results: ClassResults, before: ClassResults | None) -> Named:
+def _named(results: ClassResults, before: ClassResults | None) -> pages.Named:
     """Return all systems with their colours, systems before calibration first."""
     systems = (*(() if before is None else before.systems), *results.systems)
     return list(zip(systems, plots.system_colors(len(systems)), strict=True))
@@ -350,12 +342,12 @@ def _of_model(page: Page, classes: Sequence[str]) -> dict[str, Any]:
     model = page.model
     if model is None:
         return {"parameters": [], "of_parameters": "", "model_figures": [], "worth": None}
-    each = isinstance(model, ClassModel) and has_own_scales(model)
+    each = isinstance(model, ClassModel) and pages.has_own_scales(model)
     return {
         "of_parameters": (MULTICLASS["of_each"] if each else MULTICLASS)["parameters"],
         "parameters": _parameters(model, classes) if isinstance(model, ClassModel) else [],
-        "model_figures": parameter_pictures(model, page.level, classes),
-        "worth": worth_section(page),
+        "model_figures": pages.parameter_pictures(model, page.level, classes),
+        "worth": pages.worth_section(page),
     }
 
 
