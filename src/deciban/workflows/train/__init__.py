@@ -10,10 +10,20 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from deciban import errors
 from deciban._files import PathLike
 from deciban.analysis import FusionAnalysis, FusionRow, Selection
 from deciban.analysis.fusion import analysed
+from deciban.errors import (
+    InputError,
+    Message,
+    MissingScoresError,
+    counted,
+    either,
+    names_apart,
+    not_none,
+    option,
+    shortened,
+)
 from deciban.evaluation.one_system import SCHEMA, Jsonable, OneSystem, Tabular
 from deciban.evaluation.results import Results
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
@@ -80,12 +90,12 @@ class Trained(Tabular, Jsonable):
     selection: Selection | None
     cross_validated_scores: AnyScores | None
     report: JoinReport
-    messages: tuple[errors.Message, ...]
+    messages: tuple[Message, ...]
     renamed: RenamedSystems | None = None
 
     def __repr__(self) -> str:
-        names = errors.shortened(", ".join(row.name for row in self.rows))
-        return f"Trained({self.model.kind!r} on {errors.counted(self.report.matched, 'trial')}; rows: {names})"
+        names = shortened(", ".join(row.name for row in self.rows))
+        return f"Trained({self.model.kind!r} on {counted(self.report.matched, 'trial')}; rows: {names})"
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Return every evaluation, with its role and the set of trials (``"dev"`` or ``"eval"``)."""
@@ -346,7 +356,7 @@ def train_source(
     options: Options,
     progress: Progress,
     *,
-    messages: Sequence[errors.Message] = (),
+    messages: Sequence[Message] = (),
     others: Compared | None = None,
     hold: tuple[HoldOut | None, HoldOut | None] = (None, None),
 ) -> Trained:
@@ -403,7 +413,7 @@ def train_source(
     task = work.analysis_task
     try:
         analysis = None if task is None else analysed(task, trained=work.model)
-    except errors.InputError:
+    except InputError:
         if tested is not None:
             mapped(counting(tested.source), model, "fusion")  # raises an error with a name
         raise
@@ -427,19 +437,19 @@ def train_source(
     )
 
 
-def _said(model: ScoreModel, dev: Compared, out: HoldOut | None) -> list[errors.Message]:
+def _said(model: ScoreModel, dev: Compared, out: HoldOut | None) -> list[Message]:
     """Return the messages about training."""
-    source, messages = dev.source, list[errors.Message]()
+    source, messages = dev.source, list[Message]()
     if model.is_fusion:  # its rows are of calibrated systems, and have no notes on the original scores
         messages += messages_on_ratios(_scores_in_memory(source))
     if out is not None:
         messages.append(out.message(model_files.sides_of(source), "fused" if model.is_fusion else "calibrated"))
-    training = errors.not_none(model.training_, "training_")
+    training = not_none(model.training_, "training_")
     n_lacking = training.results.get("n_without_quality")
     if source.batch is None and n_lacking:
         n = sum(training.counts.values())
-        words = f"{n_lacking:,} of {errors.counted(n, 'trial')} without quality measures are fused by scores alone"
-        messages.append(errors.Message("note", "", words))
+        words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
+        messages.append(Message("note", "", words))
     return messages
 
 
@@ -464,14 +474,14 @@ def _crossed_row(
 ) -> FusionRow:
     """Return the row of cross-validated scores."""
     of = model.table_name if model.is_fusion else dev.source.systems[0]
-    (name,) = errors.names_apart([f"{of} (cross-validated)"], taken)
+    (name,) = names_apart([f"{of} (cross-validated)"], taken)
     own = Compared(model_files.PartlyScoredTrials(replace(crossing, systems=(name,))), dev.options, dev.units)
     return FusionRow(name=name, role="cross-validated", dev=own.evaluated([0], progress).systems[0])
 
 
 def _record(model: ScoreModel, source: TrialSource, options: Options) -> None:
     """Add names of systems, columns and units to the record of training."""
-    training, reading = errors.not_none(model.training_, "training_"), options.reading
+    training, reading = not_none(model.training_, "training_"), options.reading
     more = {} if reading.weights is None else {"weights_from": reading.weights}
     more |= kind_called(model.scores_kind).record(reading, source.classes, source.units)
     model.training_ = replace(training, systems=source.systems, results={**training.results, **more})
@@ -482,22 +492,20 @@ def _subsets_named(model: ScoreModel) -> Iterator[None]:
     """Add a hint to the error for trials with missing scores."""
     try:
         yield
-    except errors.MissingScoresError as error:
+    except MissingScoresError as error:
         if not model.is_fusion or model.takes_quality or model.scores_kind == "classes":
             raise
-        way = errors.either("SubsetFusion(missing='subset')", "--missing subset")
-        raise errors.MissingScoresError(f"{error} Or train a fusion for every set of systems: {way}.") from error
+        way = either("SubsetFusion(missing='subset')", "--missing subset")
+        raise MissingScoresError(f"{error} Or train a fusion for every set of systems: {way}.") from error
 
 
 def _measured(
     source: TrialSource, model: ScoreModel, options: Options, measured: Measured | None, chosen: tuple[Any, Any]
-) -> tuple[TrialSource, ScoreModel, list[errors.Message]]:
+) -> tuple[TrialSource, ScoreModel, list[Message]]:
     """Return the source with quality measures, if any, and the fusion with the selected measures."""
     if measured is None or not model.takes_quality:
         if chosen != (None, None):
-            raise errors.InputError(
-                f"measures, combine: need quality measures. Name their file ({errors.option(quality='FILE')})."
-            )
+            raise InputError(f"measures, combine: need quality measures. Name their file ({option(quality='FILE')}).")
         return source, model, []
     source = with_quality(source, measured, options.scale)
     if chosen == (None, None):
@@ -516,11 +524,9 @@ def _default(files: Opened, options: Options, quality: QualityFiles | None) -> S
 
 def _copied(model: ScoreModel, *, with_quality: bool) -> ScoreModel:
     if not isinstance(model, ScoreModel):
-        raise errors.InputError(
-            f"model: got {type(model).__name__}. Pass a calibrator, a fusion or a multiclass model."
-        )
+        raise InputError(f"model: got {type(model).__name__}. Pass a calibrator, a fusion or a multiclass model.")
     if model.takes_quality != with_quality:
-        raise errors.InputError(
+        raise InputError(
             f"quality: given, but {type(model).__name__} does not use it. Leave it out, or pass QualityFusion()."
             if with_quality
             else "quality: none given, but QualityFusion needs it. Name its file, or pass LinearFusion()."
