@@ -72,7 +72,7 @@ const Exact = (() => {
   }
 
   /**
-   * Return the normalized cost of error rates, as in deciban.core.ranks.operating.detection_cost: the rarer class has weight 1.
+   * Return the normalized cost of error rates, as in deciban.core.ranks.roc.detection_cost: the rarer class has weight 1.
    * @param {number} pMiss
    * @param {number} pFa
    * @param {number} logOdds
