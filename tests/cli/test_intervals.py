@@ -174,7 +174,7 @@ def test_rates_at_thresholds_and_of_confusions_have_them(run, tmp_path, monkeypa
     assert float(share) == pytest.approx(100 * expected.estimate, abs=0.005)
     assert float(low) == pytest.approx(100 * expected.low, abs=6 * (expected.high - expected.low))
     assert float(high) == pytest.approx(100 * expected.high, abs=6 * (expected.high - expected.low))
-    words = "slightly too low: see eval --corrected"
+    words = "are optimistic: see eval --corrected"
     assert words not in out
     corrected = "eval A.csv --key key.csv --units speaker --optimism -q"
     assert words in run(corrected)[1]

@@ -112,7 +112,7 @@ def with_corrected(shift, noun="speaker"):
 def test_captions_state_that_minima_are_optimistic():
     told = with_corrected(0.5)
     assert corrected_of(told, "min_cllr") == told.uncertainty.estimates["min_cllr"].corrected
-    assert optimism_in_words([told]) == "EER, minDCF and min Cllr slightly too low: see corrected=True"
+    assert optimism_in_words([told]) == "EER, minDCF and min Cllr are optimistic: see corrected=True"
     assert optimism_in_words([told], corrected=True) == "corrected: expected on new speakers"
     assert not any("same trials" in note for note in told.all_notes)
     assert optimism_in_words([evaluate([1.0], [0.0])]) == ""

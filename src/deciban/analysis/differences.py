@@ -295,7 +295,7 @@ class PriorRange:
 
     def __str__(self) -> str:
         """Return the range as a sentence."""
-        return f"{self.better} is better at priors {self.priors}"
+        return f"{self.better} is better at effective priors {self.priors}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -233,7 +233,7 @@ def _print_json(output: Path, messages: Iterable[object], **read: Iterable[Any])
 
 @click.command("decide", cls=cli.SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@cli.options("decide", "kind-of-scores", "classes", "reading", "probabilities", "memory", "quiet", "json")
+@cli.options("decide", "kind-of-scores", "classes", "reading", "probabilities", "memory", "json")
 def decide_command(
     scores: tuple[str, ...],
     *,
@@ -402,7 +402,7 @@ def demo_command(folder: Path, *, field: str | None, force: bool, quiet: bool, s
         return
     tables.print_results(results, tables.console(shown.table_style))
     files = " ".join(map(display_name, systems))
-    click.echo(f"\nwrote {display_name(page)}: open it in a browser. Put your own files into this command:")
+    click.echo(f"\nwrote {display_name(page)}: open it in a browser. Name your own files in this command:")
     click.echo(f"  deciban report {files} --key {display_name(key)} -o {display_name(page)}")
 
 

@@ -119,8 +119,8 @@ class DecisionTally(Additive):
         shares = [f"{name} {count:,} ({count / n:.3g})" for name, count in counts]
         default = actions[application.default_action]
         result = [f"{n:,} decided: {', '.join(shares)}"]
-        by_prior = f"{application.default_risk:.6g} without scores (always {default})"
-        result.append(f"mean expected cost of these trials {self.expected_cost:.6g}; at the prior, {by_prior}")
+        by_prior = f"without scores (always {default}), at the prior: {application.default_risk:.6g}"
+        result.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             result.append(
                 "this is more than without scores: these trials have another prior, or the scores are not calibrated"
@@ -131,7 +131,7 @@ class DecisionTally(Additive):
         result += [f"{name} is never the best action here" for name in unused]
         if len(actions) > 2:
             saved = [f"{name} +{one:.3g}" for name, one in zip(actions, worth.tolist(), strict=True)]
-            result.append(f"rise of the mean expected cost without an action: {', '.join(saved)}")
+            result.append(f"rise of the mean expected cost if an action is removed: {', '.join(saved)}")
         return result
 
 

@@ -707,7 +707,7 @@ def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) 
         nouns = dict.fromkeys(one.uncertainty.noun for one in systems if one.uncertainty is not None)
         return f"corrected: expected on new {' and '.join(f'{noun}s' for noun in nouns)}"
     what = "EER, minDCF and min Cllr" if any("eer" in one.minima for one in systems) else "minima"
-    return f"{what} slightly too low: see {either('', 'eval ')}{option(corrected=True)}"
+    return f"{what} are optimistic: see {either('', 'eval ')}{option(corrected=True)}"
 
 
 PERCENT = " %"

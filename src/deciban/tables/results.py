@@ -534,7 +534,7 @@ def _costs_of(systems: Sequence[Any]) -> Table | None:
         for k, cost in enumerate(one.costs)
     ]
     headings = ["system", "costs", "mean cost", "without scores", "normalized"]
-    words = "classes weighted by the prior; normalized: divided by the cost without scores (the same, cheapest action)"
+    words = "classes weighted by the prior; normalized: divided by the cost without scores (always the cheapest action)"
     return table(headings, rows, n_left=2, caption=captioned(words, systems)) if rows else None
 
 

@@ -156,7 +156,14 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
 
 def _without_advice(notes: Iterable[str]) -> tuple[str, ...]:
     """Return notes without the advice to calibrate, which is done."""
-    return tuple(Note(note.replace("; for other scores calibrate", ""), topic_of(note)) for note in notes)
+    words = {
+        "; for other scores calibrate": "",
+        "calibrate them before you use actual costs and Cllr (deciban calibrate)": "actual costs and Cllr mean nothing",
+    }
+    result = list(notes)
+    for advice, other in words.items():
+        result = [Note(note.replace(advice, other), topic_of(note)) for note in result]
+    return tuple(result)
 
 
 def _print_selection(selection: Selection, out: Console) -> None:

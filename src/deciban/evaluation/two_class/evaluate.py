@@ -118,7 +118,9 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
 def _points(names: Sequence[str]) -> str:
     """Join the names of operating points: ``p_target 0.01 and 0.02``."""
     first, *others = _first(list(dict.fromkeys(names)), "points")
-    return listed([first, *(name.removeprefix("p_target ") if "," not in first else name for name in others)])
+    if any("," in name for name in names):  # costs
+        return " and at ".join([first, *others])
+    return listed([first, *(name.removeprefix("p_target ") for name in others)])
 
 
 def _few(few_false_alarms: bool, few_misses: bool) -> str:  # noqa: FBT001  # two answers, in the order of words
@@ -167,7 +169,7 @@ def _badly_calibrated(summary: Summary, points: Sequence[PointResult], curves: C
     if not places:
         return []
     where = listed(_first(places, "ranges" if intervals else "points"))
-    where = f"priors {where}" if intervals and not where.startswith(_NEARLY) else where
+    where = f"effective priors {where}" if intervals and not where.startswith(_NEARLY) else where
     return [Note(f"At {where}, decisions cost more than without scores.", "calibration")]
 
 
