@@ -37,7 +37,7 @@ def test_bad_calibration_names_the_whole_range_of_priors_and_the_points():
     assert result.operating_points[0].act_dcf > 1.0 > result.operating_points[1].act_dcf
     note = note_on_calibration(result)
     places = bad_places(result)
-    assert note.startswith("At priors from ")
+    assert note.startswith("At effective priors from ")
     low, high = note.partition("priors from ")[2].partition(",")[0].split(" to ")
     for said, true in ((prior(low), places[0]), (prior(high), places[-1])):
         assert said == pytest.approx(1 / (1 + np.exp(-true)), rel=0.06)

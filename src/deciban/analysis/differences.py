@@ -295,7 +295,7 @@ class PriorRange:
 
     def __str__(self) -> str:
         """Return the range as a sentence."""
-        return f"{self.better} is better at effective priors {self.priors}"
+        return f"{self.better} is better at priors {self.priors}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -476,7 +476,7 @@ def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
             ranges = [place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low)]
             more = len(places) - _SHOWN
             items = listed([*ranges, f"in {counted(more, 'smaller range')}"] if more > 0 else ranges)
-            priors = "target priors" if one.curve == "c_avg" else "priors"
+            priors = "target priors" if one.curve == "c_avg" else "effective priors"
             messages.append(f"{name} is significantly better at {priors} {items}")
         words = "; ".join(messages) or "no significant difference at any prior"
         lines.append(f"{one.about}: {words} (simultaneous {100 * one.level:.4g} % band over all priors)")

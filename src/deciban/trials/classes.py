@@ -416,8 +416,9 @@ class ScoreStatistics:
         if not self.n or not other.n:
             return self if self.n else other
         both = None if self.are_posteriors is None else self.are_posteriors and bool(other.are_posteriors)
-        ends = min(self.low, other.low), max(self.high, other.high), min(self.low_positive, other.low_positive)
-        return ScoreStatistics(self.n + other.n, *ends, self.n_below_1 + other.n_below_1, both)
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        low_positive = np.inf if low < 0.0 else min(self.low_positive, other.low_positive)
+        return ScoreStatistics(self.n + other.n, low, high, low_positive, self.n_below_1 + other.n_below_1, both)
 
     @property
     def like(self) -> Literal["", "probabilities", "ratios", "cosines"]:
