@@ -543,9 +543,9 @@ def shares(partitions: Sequence[SourcePartition], n: int) -> list[tuple[SourcePa
 
 def _n_tasks(partitions: Sequence[SourcePartition], n_threads: int, n_bytes: int) -> int:
     """Return the number of tasks: a few for each thread, if the work of each exceeds the overhead of its sum."""
-    rows = sum(one.n_rows for one in partitions)
+    n_rows = sum(one.n_rows for one in partitions)
     least = max(_ROWS_PER_TASK, n_bytes)  # a byte of a sum takes about as long as a row
-    return n_threads * max(1, min(_TASKS_PER_THREAD, rows // (n_threads * least)))
+    return n_threads * max(1, min(_TASKS_PER_THREAD, n_rows // (n_threads * least)))
 
 
 def _summed(work: W, share: Share, at: int, topic: str, version: str, is_command: object) -> W:

@@ -359,8 +359,8 @@ def _fits(rows: Rows, roles: tuple[str, ...], options: InputOptions, format: Tex
                 return False
         if role in naming.IDENTITY or (role.startswith(naming.CONDITION) and format.derive is not None):
             # Label words and decimal fractions do not name trials.
-            words = known == len(column) and not set(column) <= {"0", "1"}
-            if words or all("." in field and tokens.is_number(field) for field in column):
+            are_labels = known == len(column) and not set(column) <= {"0", "1"}
+            if are_labels or all("." in field and tokens.is_number(field) for field in column):
                 return False
     if roles == ("trial", "score", "label") and all(row[1].isdigit() for row in regular):
         return False  # whole numbers between a name and a label are names
