@@ -55,7 +55,7 @@ def test_regression_gates(call):
     lines = err.splitlines()
     assert len(lines) == 2
     assert lines[0].startswith(
-        "worse: sysA is significantly worse than sysB: EER (ROCCH), sysA \N{MINUS SIGN} sysB, +2.35 % ["
+        "worse: sysA is significantly worse than sysB: EER (ROCCH), sysA \N{MINUS SIGN} sysB, +2.35 pp ["
     )
     assert lines[1].startswith("worse: sysA is significantly worse than sysB: Cllr, sysA \N{MINUS SIGN} sysB, +0.312 [")
     assert call("--fail-if-worse eer:0.03 --fail-if-worse cllr:0.5 -q", systems="BA")[0] == 0

@@ -92,7 +92,7 @@ def test_points_of_which_the_same_is_to_be_said_share_a_sentence():
     tar, non = many((-8, 10), (5, 40), (20, 400)), many((-20, 40_000), (10, 100), (30, 40))
     result = evaluate(tar, non, operating_points=[0.01, 0.02, 0.01])
     (note,) = [note for note in result.notes if "fewer than 30" in note]
-    assert note == "actDCF at p_target 0.01 and 0.02 rests on fewer than 30 misses."
+    assert note == "actDCF at p_target 0.01 and 0.02 rest on fewer than 30 misses."
 
 
 def test_what_matters_most_comes_first():
@@ -149,3 +149,10 @@ def test_ranges_of_priors_are_in_ascending_order_whatever_their_width():
     assert len(ranges) == 3
     assert [float(low) for low, _ in ranges] == sorted(float(low) for low, _ in ranges)
     assert note.count(" and ") == 1
+
+
+def test_points_with_costs_are_told_apart():
+    tar, non = many((-8, 10), (5, 40), (20, 400)), many((-20, 40_000), (10, 100), (30, 40))
+    result = evaluate(tar, non, operating_points=[(0.01, 2, 1), 0.02])
+    (note,) = [note for note in result.notes if "fewer than 30" in note]
+    assert note == "actDCF at p_target 0.01 (costs 2:1) and 0.02 rest on fewer than 30 misses."

@@ -298,8 +298,8 @@ class Comparison(one_system.PlottedResult):
             one = self.difference(chosen, other.name, base.name)
             loss = -one.estimate if how.larger_is_better else one.estimate
             if loss > margin and not one.low <= 0.0 <= one.high:
-                more = f", more than the margin {how.text(margin)}" if margin else ""
-                amount = how.text(one.estimate, sign=True)
+                more = f", more than the margin {how.text(margin)}".replace(" %", " pp") if margin else ""
+                amount = how.text(one.estimate, sign=True).replace(" %", " pp")  # percentage points
                 bounds = ", ".join(one_system.bounds_in_words(one, in_percent=how.in_percent))
                 words = f"{base.words(chosen)}, {other.name} \N{MINUS SIGN} {base.name}, {amount} [{bounds}]"
                 result.append(f"{other.name} is significantly worse than {base.name}: {words}{more}")

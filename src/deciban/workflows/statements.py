@@ -21,7 +21,7 @@ from deciban.types import ScoreUnit
 _ROUNDING = 1e-7
 """Share of a step by which an LR may be below it."""
 
-_UNCHECKED = " (wording not checked against the original: compare before use)"
+_UNCHECKED = {"unverified": " (wording not checked against the original: compare before use)", "verified": ""}
 
 _KEYS = {"title", "source", "status", "steps", "sentence", "neutral"}
 _PLACES = ("{expression}", "{stronger}", "{weaker}")
@@ -235,7 +235,9 @@ class Statement(Jsonable):
             ends = f"LR {low:,.12g} and above" if math.isinf(high) else f"LR {low:,.12g} to {high:,.12g}"
             ends += f", for '{self.propositions[1]}'" if self.llr < 0.0 else ""
             items += [("in words", sentence), ("scale", f"{self.scale.title}, {expression or 'no words'}: {ends}")]
-            items.append(("source", self.scale.source + _UNCHECKED * (self.scale.status != "verified")))
+            items.append(
+                ("source", self.scale.source + _UNCHECKED.get(self.scale.status, f" (status: {self.scale.status})"))
+            )
         if self.interval is not None:
             low, high = self.interval
             is_cut = self.limits is not None and (low <= self.limits[0] or high >= self.limits[1])

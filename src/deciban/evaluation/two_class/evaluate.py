@@ -110,16 +110,18 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
             if errors:
                 entries.setdefault((costs, errors), []).append(str(point))
     return [
-        Note(f"{costs} at {_points(names)} {'rest' if 'and' in costs else 'rests'} on {errors}.", "few-errors")
+        Note(
+            f"{costs} at {(at := _points(names))} {'rest' if 'and' in costs + at else 'rests'} on {errors}.",
+            "few-errors",
+        )
         for (costs, errors), names in entries.items()
     ]
 
 
 def _points(names: Sequence[str]) -> str:
     """Join the names of operating points: ``p_target 0.01 and 0.02``."""
-    first, *others = _first(list(dict.fromkeys(names)), "points")
-    if any("," in name for name in names):  # costs
-        return " and at ".join([first, *others])
+    shown = [f"{name.replace(', ', ' (')})" if "," in name else name for name in dict.fromkeys(names)]
+    first, *others = _first(shown, "points")
     return listed([first, *(name.removeprefix("p_target ") for name in others)])
 
 
