@@ -50,6 +50,7 @@ _SETTINGS = {
 
 _IMPORTS = [
     "deciban.engines.dask",
+    "deciban.engines.sorting",
     "deciban.io.partitions.layout",
     "distributed",
     "numba.np.arraymath",
