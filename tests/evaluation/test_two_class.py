@@ -133,7 +133,7 @@ def test_results_without_files():
     ("tar", "non", "words"),
     [
         ([-1.0, -2.0], [0.0, 1.0], "Scores look reversed: the target has the higher score in only 0.0 %"),
-        ([5.0] * 50 + [-9.0] * 50, [-5.0] * 100, ", decisions cost more than without scores."),
+        ([5.0] * 50 + [-9.0] * 50, [-5.0] * 100, ", decisions clearly cost more than without scores."),
         ([1.0], [0.0], "All metrics are uncertain: fewer than 30 misses or false alarms at every prior."),
         ([math.inf, 0.0], [-math.inf, 1.0], "2 scores are infinite, all for the right class"),
     ],

@@ -249,7 +249,7 @@ def _left_out(part: ByConditions) -> list[str]:
     free = list(dict.fromkeys(name for at in (("min_dcf", 0), "mean_min_dcf") for name in _without_errors(sure, at)))
     if free:
         why = "a class has no error at the best threshold"
-        lines.append(f"differences of minDCF are not computed, because {why}: {shortened('; '.join(free))}")
+        lines.append(f"not compared by minDCF, because {why}: {shortened('; '.join(free))}")
     if endless:
         lines.append(f"differences of Cllr are not computed, because it is infinite in {shortened('; '.join(endless))}")
     return lines
@@ -476,7 +476,7 @@ def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
             ranges = [place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low)]
             more = len(places) - _SHOWN
             items = listed([*ranges, f"in {counted(more, 'smaller range')}"] if more > 0 else ranges)
-            priors = "target priors" if one.curve == "c_avg" else "effective priors"
+            priors = "target priors" if one.curve == "c_avg" else "examined effective priors"
             messages.append(f"{name} is significantly better at {priors} {items}")
         words = "; ".join(messages) or "no significant difference at any prior"
         lines.append(f"{one.about}: {words} (simultaneous {100 * one.level:.4g} % band over all priors)")

@@ -165,14 +165,14 @@ def _badly_calibrated(summary: Summary, points: Sequence[PointResult], curves: C
     error = np.exp(np.abs(log_odds)) * np.sqrt(rate / np.where(are_misses, summary.n_tar, summary.n_non))
     bad = curves.act_error > roc.WORSE_THAN_NONE + _SURE * error
     if bad.all():
-        return [Note("At every prior, decisions cost more than without scores.", "calibration")]
+        return [Note("At every prior, decisions clearly cost more than without scores.", "calibration")]
     intervals = _intervals(curves.prior_log_odds, bad)
     places = intervals or [str(point) for point in points if point.act_dcf > roc.WORSE_THAN_NONE]
     if not places:
         return []
     where = listed(_first(places, "ranges" if intervals else "points"))
-    where = f"effective priors {where}" if intervals and not where.startswith(_NEARLY) else where
-    return [Note(f"At {where}, decisions cost more than without scores.", "calibration")]
+    where = f"examined effective priors {where}" if intervals and not where.startswith(_NEARLY) else where
+    return [Note(f"At {where}, decisions clearly cost more than without scores.", "calibration")]
 
 
 _NEARLY = "nearly every prior"
@@ -191,9 +191,9 @@ def _intervals(log_odds: FloatArray, bad: BoolArray) -> list[str]:
 
 
 def _interval(log_odds: FloatArray, first: int, last: int) -> str:
-    low, high = prior_name(log_odds[first]), prior_name(log_odds[last])
-    if first == 0 and last == len(log_odds) - 1:
-        return _NEARLY
+    low, high, end = prior_name(log_odds[first]), prior_name(log_odds[last]), len(log_odds) - 1
+    if first == 0 or last == end:
+        return _NEARLY if (first, last) == (0, end) else f"from {low} on" if first else f"up to {high}"
     return f"near {low}" if low == high else f"from {low} to {high}"
 
 
