@@ -205,8 +205,11 @@ class ByConditions:
         >>> ByConditions("attack+bonafide", ("attack",), ()).heading, ByConditions("sex", ("sex",), ()).heading
         ('attack (each row also contains all trials marked “bonafide”)', 'sex')
         """
-        column, _, value = self.title.partition("+")
-        return f"{column} (each row also contains all trials marked “{value}”)" if value else column
+        times = " \N{MULTIPLICATION SIGN} "
+        parts = [one.partition("+") for one in self.title.split(times)]
+        columns, values = times.join(column for column, _, _ in parts), [value for _, _, value in parts if value]
+        which = "all" if len(parts) == 1 else "its"
+        return f"{columns} (each row also contains {which} trials marked “{values[0]}”)" if values else columns
 
     def _way_out(self, lacking: Sequence[Condition]) -> str:
         """Return advice for a partition without metrics in any condition."""
