@@ -122,7 +122,7 @@ def of_numpy(values: AnyArray, lacking: BoolArray | None = None) -> pa.Array:
     ----------
     values : (n,) array
     lacking : (n,) bool array, optional
-            True for missing values.
+        True for missing values.
 
     Examples
     --------

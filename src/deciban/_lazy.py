@@ -144,11 +144,13 @@ _UNUSED = {"char", "core", "ctypeslib", "f2py", "ma", "matlib", "polynomial", "r
 class _Shortened:
     """Finder without modules: when SciPy is first imported, it shortens the list of NumPy's names."""
 
+    is_done = False
+
     def find_spec(self, name: str, *_: object) -> None:
-        if name == "scipy":
+        if name == "scipy" and not self.is_done:
             import numpy as np
 
-            sys.meta_path.remove(self)
+            self.is_done = True
             names = [one for one in dir(np) if one not in _UNUSED]
             np.__all__ = [one for one in np.__all__ if one not in _UNUSED]
             np.__dir__ = lambda: names  # type: ignore[method-assign]

@@ -156,3 +156,31 @@ def test_points_with_costs_are_told_apart():
     result = evaluate(tar, non, operating_points=[(0.01, 2, 1), 0.02])
     (note,) = [note for note in result.notes if "fewer than 30" in note]
     assert note == "actDCF at p_target 0.01 (costs 2:1) and 0.02 rest on fewer than 30 misses."
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-6])
+def test_notes_do_not_depend_on_the_scale_of_weights(scale):
+    rng = np.random.default_rng(5)
+    tar, non = rng.normal(2, 2, 500), rng.normal(-2, 2, 2000)
+    weights = {"tar_weights": np.full(500, scale), "non_weights": np.full(2000, scale)}
+    reversed_ = evaluate(-tar, -non, **weights).notes
+    assert reversed_[0].startswith("Scores look reversed")
+    assert reversed_[1] == "At every prior, decisions clearly cost more than without scores."
+    assert "up to" in note_on_calibration(evaluate(3 * tar, 3 * non, **weights))
+
+
+def test_scores_below_chance_by_chance_are_not_reversed():
+    rng = np.random.default_rng(0)
+    tar, non = rng.normal(size=200), rng.normal(size=2000)
+    some = [evaluate(tar, non, name=sign) if sign == "+" else evaluate(-tar, -non) for sign in "+-"]
+    assert min(one.auc for one in some) < 0.5
+    assert not any("reversed" in note for one in some for note in one.notes)
+
+
+def test_a_bad_operating_point_outside_of_the_bad_priors_is_named():
+    rng = np.random.default_rng(0)
+    tar = np.r_[rng.normal(6, 1, 4500), np.full(500, -4.0)]
+    result = evaluate(tar, np.r_[rng.normal(-6, 1, 60), 5.0, 5.2])
+    assert result.operating_points[0].act_dcf > 3.0
+    assert result.notes[1] == "At p_target 0.01, decisions cost more than without scores."
+    assert result.notes[0].startswith("At examined effective priors from ")

@@ -294,6 +294,8 @@ _SHARE_FOR_ROWS = 0.3
 """Share of the memory of a thread for rows; the rest is for sums and libraries."""
 
 
+_STOPPED = "dask: the scheduler stopped during a pass. Start it again, and repeat the command."
+
 _TRIES = 3
 """Number of attempts of a pass if all copies of its shared data are lost."""
 
@@ -391,6 +393,8 @@ class DaskEngine(Engine):
                 return self._run(work, partitions)
             except CancelledError as error:  # all copies of some data were lost with their workers
                 lost = error
+            except distributed_library().comm.CommClosedError as error:
+                raise ClusterError(_STOPPED) from error
         raise ClusterError(
             f"dask: all workers were lost {_TRIES} times during one pass, the last time before they had read "
             f"{self._left}. Most likely they ran out of memory: see their logs. {_WAY}"
@@ -423,8 +427,7 @@ class DaskEngine(Engine):
                             use(future.result())
                             del futures[future]
                     except CancelledError as error:
-                        words = "the scheduler stopped during a pass. Start it again, and repeat the command."
-                        raise ClusterError(f"dask: {words}") from error
+                        raise ClusterError(_STOPPED) from error
 
     def _run(self, work: W, partitions: Sequence[SourcePartition]) -> W:
         if not partitions:

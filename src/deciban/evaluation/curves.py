@@ -259,7 +259,7 @@ def remark_on_llrs(summary: Summary) -> str:
     Parameters
     ----------
     summary : Summary
-        Summary of scores that favour targets.
+        Summary of scores that do not favour non-targets beyond chance.
     """
     if ratios := _remark_on_ratios(summary):
         return ratios

@@ -65,7 +65,8 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     auc, dr30, notes = summary.ranks.table.auc(), summary.ranks.rocch.few_errors(roc.FEW_ERRORS), list[str]()
     no_llrs = ""
     n_tar, n_non = summary.n_tar, summary.n_non
-    if auc < 0.5 - _BEYOND_CHANCE * math.sqrt((n_tar + n_non + 1) / (12 * n_tar * n_non)):  # Mann and Whitney 1947
+    error = math.sqrt((n_tar + n_non + 1) / (12 * n_tar * n_non))  # Mann and Whitney 1947
+    if auc < 0.5 - (0.0 if summary.is_weighted else _BEYOND_CHANCE * error):  # sums of weights are no numbers of trials
         words = (
             f"Scores look reversed: the target has the higher score in only {100 * auc:.1f} % of target/non-target "
             f"pairs. If lower scores indicate targets, as for distances, change their sign ({option(negate=True)}), "
@@ -157,22 +158,27 @@ def prior_name(log_odds: float) -> str:
 def _badly_calibrated(summary: Summary, points: Sequence[PointResult], curves: Curves) -> list[str]:
     """Return a note on the priors, or else on the operating points, at which decisions cost more than without scores.
 
-    Priors are left out if the cost depends on so few errors that it is not clearly higher.
+    Priors are left out if the cost depends on so few errors that it is not clearly higher. Points outside of the
+    ranges of priors have a note of their own.
     """
     log_odds = curves.prior_log_odds
     errors, are_misses = summary.errors(-log_odds), log_odds > 0.0
     rate = np.where(are_misses, errors.p_miss, errors.p_fa)
     error = np.exp(np.abs(log_odds)) * np.sqrt(rate / np.where(are_misses, summary.n_tar, summary.n_non))
-    bad = curves.act_error > roc.WORSE_THAN_NONE + _SURE * error
+    bad = curves.act_error > roc.WORSE_THAN_NONE + (0.0 if summary.is_weighted else _SURE * error)
     if bad.all():
         return [Note("At every prior, decisions clearly cost more than without scores.", "calibration")]
     intervals = _intervals(curves.prior_log_odds, bad)
-    places = intervals or [str(point) for point in points if point.act_dcf > roc.WORSE_THAN_NONE]
-    if not places:
-        return []
-    where = listed(_first(places, "ranges" if intervals else "points"))
-    where = f"examined effective priors {where}" if intervals and not where.startswith(_NEARLY) else where
-    return [Note(f"At {where}, decisions clearly cost more than without scores.", "calibration")]
+    places = np.searchsorted(log_odds, [-point.threshold for point in points]).clip(1, len(log_odds) - 1)
+    is_named = bad[places] | bad[places - 1]
+    others = [
+        str(one) for one, named in zip(points, is_named, strict=True) if one.act_dcf > roc.WORSE_THAN_NONE and not named
+    ]
+    where = listed(_first(intervals, "ranges")) if intervals else ""
+    where = f"examined effective priors {where}" if where and not where.startswith(_NEARLY) else where
+    notes = [f"At {where}, decisions clearly cost more than without scores."] if where else []
+    notes += [f"At {_points(others)}, decisions cost more than without scores."] if others else []
+    return [Note(one, "calibration") for one in notes]
 
 
 _NEARLY = "nearly every prior"

@@ -165,7 +165,9 @@ class Trained(Tabular, Jsonable):
         what = f"'{self.after.name}'" if self.after else "the fusion" if self.model.is_fusion else "the model"
         crossed = self.cross_validated
         advice = f"expect those of '{crossed.name}'" if crossed else "cross-validate, or evaluate on other trials"
-        what, were = (f"{what} and of single systems", "they were") if self.model.is_fusion else (what, "it was")
+        were = "it was"
+        if any(row.role == "single" and row.penalized_objective is not None for row in self.rows):
+            what, were = f"{what} and of single systems", "they were"
         return f"Metrics of {what} are optimistic, because {were} trained on these trials: {advice}."
 
     def to_dict(self) -> dict[str, Any]:
