@@ -100,3 +100,14 @@ def test_charts_of_many_classes_and_systems_have_room():
     (found, *_) = data["sets"][0]["systems"]
     assert len(found["charts"]["detectors"]) == 100
     assert len(found["charts"]["detectors"][0]["rates"][0]) == len(data["charts"]["log_odds"]) == 15
+
+
+def test_infinite_evidence_is_the_best_of_a_segment():
+    """Infinity minus infinity is no number, which a page could not contain."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 3, 300)
+    loglik = rng.normal(size=(300, 3)) + 2.0 * np.eye(3)[label]
+    loglik[3, label[3]] = np.inf
+    data = known_of([evaluate_classes(loglik, label)])
+    assert as_script_data(data)
+    assert max(data["sets"][0]["systems"][0]["sample"]["loglik"]) == 0.0

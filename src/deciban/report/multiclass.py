@@ -275,7 +275,9 @@ def _sample(one: ClassEvaluation, n_systems: int) -> dict[str, Any] | None:
     loglik, label = one.curves.sample
     most = max(_MOST_DRAWN // (n_systems * one.n_classes), 3 * one.n_classes)
     rows = spread(len(label), most)
-    below = np.maximum(loglik[rows] - loglik[rows].max(axis=1, keepdims=True), _LOWEST).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # the best of infinite log-likelihoods is 0, too
+        below = np.nan_to_num(loglik[rows] - loglik[rows].max(axis=1, keepdims=True)).astype(np.float64)
+    below = np.maximum(below, _LOWEST)
     return {"loglik": [float(f"{x:.2f}") + 0.0 for x in below.ravel().tolist()], "label": label[rows].tolist()}
 
 
