@@ -158,7 +158,7 @@ def test_points_with_costs_are_told_apart():
     assert note == "actDCF at p_target 0.01 (costs 2:1) and 0.02 rest on fewer than 30 misses."
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-6])
+@pytest.mark.parametrize("scale", [0.5, 1e-3, 1e-6])
 def test_notes_do_not_depend_on_the_scale_of_weights(scale):
     rng = np.random.default_rng(5)
     tar, non = rng.normal(2, 2, 500), rng.normal(-2, 2, 2000)

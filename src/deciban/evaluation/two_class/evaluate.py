@@ -66,7 +66,7 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     no_llrs = ""
     n_tar, n_non = summary.n_tar, summary.n_non
     error = math.sqrt((n_tar + n_non + 1) / (12 * n_tar * n_non))  # Mann and Whitney 1947
-    if auc < 0.5 - (0.0 if summary.is_weighted else _BEYOND_CHANCE * error):  # sums of weights are no numbers of trials
+    if auc < 0.5 - (_BEYOND_CHANCE * error if _is_counted(summary) else 0.0):
         words = (
             f"Scores look reversed: the target has the higher score in only {100 * auc:.1f} % of target/non-target "
             f"pairs. If lower scores indicate targets, as for distances, change their sign ({option(negate=True)}), "
@@ -82,6 +82,11 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
         notes.extend(_badly_calibrated(summary, points, curves))
     notes.extend(_few_errors(dr30, points, are_llrs=not no_llrs))
     return tuple(notes)
+
+
+def _is_counted(summary: Summary) -> bool:
+    """Return False for fractional weights, whose sums do not tell how many trials there are."""
+    return isinstance(summary.n_tar + summary.n_non, int)
 
 
 def _infinite(summary: Summary) -> list[str]:
@@ -165,7 +170,7 @@ def _badly_calibrated(summary: Summary, points: Sequence[PointResult], curves: C
     errors, are_misses = summary.errors(-log_odds), log_odds > 0.0
     rate = np.where(are_misses, errors.p_miss, errors.p_fa)
     error = np.exp(np.abs(log_odds)) * np.sqrt(rate / np.where(are_misses, summary.n_tar, summary.n_non))
-    bad = curves.act_error > roc.WORSE_THAN_NONE + (0.0 if summary.is_weighted else _SURE * error)
+    bad = curves.act_error > roc.WORSE_THAN_NONE + (_SURE * error if _is_counted(summary) else 0.0)
     if bad.all():
         return [Note("At every prior, decisions clearly cost more than without scores.", "calibration")]
     intervals = _intervals(curves.prior_log_odds, bad)
