@@ -470,11 +470,11 @@ class SortByCondition(sources.SourcePass):
     words = "sorting by condition"
 
     def __init__(self, split: SplitRows, fields: sources.TrialFields, folder: Path) -> None:
-        self._given = split, replace(fields, conditions=True), folder
+        self._task = split, replace(fields, conditions=True), folder
 
     def of(self, partitions: Sequence[sources.SourcePartition]) -> list[tuple[Values, _Place]]:
         """See `SourcePass.of`."""
-        (split, expected, folder), result = self._given, list[tuple[Values, _Place]]()
+        (split, expected, folder), result = self._task, list[tuple[Values, _Place]]()
         for partition in partitions:
             number: int = getattr(partition, "number", 0)
             batch = partition.read(expected)

@@ -371,8 +371,8 @@ def recognize(
         tar, non = (replace(side, files=tuple(replace(one, is_side=True) for one in side.files)) for side in (tar, non))
         return Recognized(path, (*tar.files, *non.files), (tar, non))
     options = formats.InputOptions(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
-    request = None if format is None else formats.by_name(format)
-    opened = tuple(OpenedFile(sources.Source(one), request, options) for one in sources.files_of(path))
+    named = None if format is None else formats.by_name(format)
+    opened = tuple(OpenedFile(sources.Source(one), named, options) for one in sources.files_of(path))
     value: Any = path
     return Recognized(opened[0].source.path if is_open_file(path) else value, opened)
 

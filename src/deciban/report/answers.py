@@ -13,7 +13,7 @@ from deciban.core.ranks.roc import FEW_ERRORS, WORSE_THAN_NONE
 from deciban.core.resampling.units import FEW_UNITS
 from deciban.errors import amount, counted, option, some_of, topic_of
 from deciban.evaluation.one_system import OneSystem, advice_before_calibration, has_llrs, shown_interval
-from deciban.evaluation.two_class.evaluate import prior_name
+from deciban.evaluation.two_class.evaluate import chance_error_of_auc, prior_name
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.tables.writers import count, number, percent, sure
 from deciban.types import Axis
@@ -144,8 +144,6 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
     rate, key = one.quoted_eer
     eer = sure(percent(rate), one, key)
     n_low, n_high = one.dr30
-    # For scores without information and with few ties (Mann and Whitney 1947).
-    error_of_auc = math.sqrt((one.n_tar + one.n_non + 1) / (12 * one.n_tar * one.n_non))
     few = [
         f"{count(n)} {name} trial{'' if n == 1 else 's'}"
         for n, name in ((one.n_tar, "target"), (one.n_non, "non-target"))
@@ -178,7 +176,7 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
         "errors": (
             f"At equal error rates, {eer} of targets are missed, and the same share of non-targets is accepted.",
         ),
-        "is_reversed": one.auc < 0.5 - _BEYOND_CHANCE * error_of_auc,
+        "is_reversed": one.auc < 0.5 - _BEYOND_CHANCE * chance_error_of_auc(one.n_tar, one.n_non),
         "weak_spots": _misleading(one) if has_llrs(one) else (),
         "helps": bool((one.curves.act_error < 1.0).any()),
         "scarce": scarce,

@@ -21,7 +21,8 @@ from deciban.types import ScoreUnit
 _ROUNDING = 1e-7
 """Share of a step by which an LR may be below it."""
 
-_UNCHECKED = {"unverified": " (wording not checked against the original: compare before use)", "verified": ""}
+_REMARKS = {"unverified": " (wording not checked against the original: compare before use)", "verified": ""}
+"""Remarks on the source of a scale by its status; other statuses are printed."""
 
 _KEYS = {"title", "source", "status", "steps", "sentence", "neutral"}
 _PLACES = ("{expression}", "{stronger}", "{weaker}")
@@ -235,9 +236,8 @@ class Statement(Jsonable):
             ends = f"LR {low:,.12g} and above" if math.isinf(high) else f"LR {low:,.12g} to {high:,.12g}"
             ends += f", for '{self.propositions[1]}'" if self.llr < 0.0 else ""
             items += [("in words", sentence), ("scale", f"{self.scale.title}, {expression or 'no words'}: {ends}")]
-            items.append(
-                ("source", self.scale.source + _UNCHECKED.get(self.scale.status, f" (status: {self.scale.status})"))
-            )
+            remark = _REMARKS.get(self.scale.status, f" (status: {self.scale.status})")
+            items.append(("source", self.scale.source + remark))
         if self.interval is not None:
             low, high = self.interval
             is_cut = self.limits is not None and (low <= self.limits[0] or high >= self.limits[1])

@@ -64,9 +64,8 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     """Return the notes for one system, the most serious first."""
     auc, dr30, notes = summary.ranks.table.auc(), summary.ranks.rocch.few_errors(roc.FEW_ERRORS), list[str]()
     no_llrs = ""
-    n_tar, n_non = summary.n_tar, summary.n_non
-    error = math.sqrt((n_tar + n_non + 1) / (12 * n_tar * n_non))  # Mann and Whitney 1947
-    if auc < 0.5 - (_BEYOND_CHANCE * error if _is_counted(summary) else 0.0):
+    margin = _BEYOND_CHANCE * chance_error_of_auc(summary.n_tar, summary.n_non) if _is_counted(summary) else 0.0
+    if auc < 0.5 - margin:
         words = (
             f"Scores look reversed: the target has the higher score in only {100 * auc:.1f} % of target/non-target "
             f"pairs. If lower scores indicate targets, as for distances, change their sign ({option(negate=True)}), "
@@ -82,6 +81,11 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
         notes.extend(_badly_calibrated(summary, points, curves))
     notes.extend(_few_errors(dr30, points, are_llrs=not no_llrs))
     return tuple(notes)
+
+
+def chance_error_of_auc(n_tar: float, n_non: float) -> float:
+    """Return the standard error of the AUC of scores without information and with few ties (Mann and Whitney 1947)."""
+    return math.sqrt((n_tar + n_non + 1) / (12 * n_tar * n_non))
 
 
 def _is_counted(summary: Summary) -> bool:
@@ -115,13 +119,11 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
         for costs, errors in few.items():
             if errors:
                 entries.setdefault((costs, errors), []).append(str(point))
-    return [
-        Note(
-            f"{costs} at {(at := _points(names))} {'rest' if 'and' in costs + at else 'rests'} on {errors}.",
-            "few-errors",
-        )
-        for (costs, errors), names in entries.items()
-    ]
+    notes = list[str]()
+    for (costs, errors), names in entries.items():
+        which = f"{costs} at {_points(names)}"
+        notes.append(Note(f"{which} {'rest' if ' and ' in which else 'rests'} on {errors}.", "few-errors"))
+    return notes
 
 
 def _points(names: Sequence[str]) -> str:
