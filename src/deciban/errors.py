@@ -301,29 +301,38 @@ class Note(str):
 
     Parameters
     ----------
-    text : str
+    fact : str
+        A sentence, without its period if advice follows.
     topic : str
         See `Topic`.
+    advice : str
+        What to do about it.
 
     Examples
     --------
-    >>> note = Note("All scores lie in [0, 1]", "no-llrs")
-    >>> note, topic_of(note), topic_of("another note")
-    ('All scores lie in [0, 1]', 'no-llrs', '')
+    >>> note = Note("The scores are probabilities", "no-llrs", "calibrate them")
+    >>> note, note.without_advice(), topic_of(note), topic_of("another note")
+    ('The scores are probabilities: calibrate them.', 'The scores are probabilities.', 'no-llrs', '')
     """
 
-    __slots__ = ("topic",)
+    __slots__ = ("advice", "fact", "topic")
+    fact: str
     topic: Topic
+    advice: str
 
-    def __new__(cls, text: str, topic: Topic) -> Self:
-        """Create a note from a text."""
-        result = super().__new__(cls, text)
-        result.topic = topic
+    def __new__(cls, fact: str, topic: Topic, advice: str = "") -> Self:
+        """Create a note from its parts."""
+        result = super().__new__(cls, f"{fact}: {advice}." if advice else fact)
+        result.fact, result.topic, result.advice = fact, topic, advice
         return result
 
-    def __reduce__(self) -> tuple[type[Note], tuple[str, Topic]]:
+    def __reduce__(self) -> tuple[type[Note], tuple[str, Topic, str]]:
         """Return the arguments for copying and pickling."""
-        return type(self), (str(self), self.topic)
+        return type(self), (self.fact, self.topic, self.advice)
+
+    def without_advice(self) -> Note:
+        """Return the fact alone, for readers who have followed the advice."""
+        return Note(f"{self.fact}.", self.topic) if self.advice else self
 
 
 def topic_of(note: str) -> Topic:

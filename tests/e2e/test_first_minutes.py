@@ -92,7 +92,7 @@ def test_2_a_list_of_voxceleb(run, trials):
     assert row(out, "scores")["EER (ROCCH)"].startswith(f"{eer(cosine, is_target)} [")
     told = " ".join(out.split())
     assert told.count("The scores are not log-likelihood ratios") == 1
-    assert "calibrate them before you use actual costs and Cllr (deciban calibrate)" in told
+    assert "so actual costs and Cllr are meaningless: calibrate them (deciban calibrate)." in told
     assert "cost more than without" not in out
     code, out, err = run("calibrate scores.txt --key veri_test.txt --ids strip-ending -o model.json --llrs llrs.txt")
     assert code == 0, err

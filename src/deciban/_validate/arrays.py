@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.errors import InputError, TrialError, either, option, warn
+from deciban.errors import InputError, Note, TrialError, either, option, warn
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit, Weights
 
 
@@ -642,13 +642,13 @@ _SPREAD = 0.1
 def way_out(whose: str, function: str) -> str:
     """Return advice on scores that look like probabilities."""
     way = f"{option(probabilities='PRIOR')}{either(f', or {function}', '')}"
-    return f"for probabilities pass the share of {whose} in training ({way}); for other scores calibrate."
+    return f"for probabilities pass the share of {whose} in training ({way}); for other scores calibrate"
 
 
-def probabilities_note() -> str:
+def probabilities_note() -> Note:
     """Return the note on two-class scores that look like probabilities."""
     words = "All scores lie in [0, 1], so they are not log-likelihood ratios, and actual costs and Cllr are meaningless"
-    return f"{words}: {way_out('targets', 'decisions.llr_from_probability')}"
+    return Note(words, "no-llrs", way_out("targets", "decisions.llr_from_probability"))
 
 
 def like_probabilities(lowest: float, highest: float, n_trials: float) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import FEWEST, several, way_out
-from deciban.errors import InputError, TrialError, either, option, warn
+from deciban.errors import InputError, Note, TrialError, either, option, warn
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 Names: TypeAlias = tuple[str, ...] | None
@@ -328,10 +328,10 @@ ROUNDING = 1e-3
 """Largest difference from 1 of the sum of all probabilities: the rounding error of four decimals, twenty classes."""
 
 
-def posteriors_note() -> str:
+def posteriors_note() -> Note:
     """Return the note on multiclass scores that look like probabilities."""
     words = "Scores lie in [0, 1] and sum to 1, so they are not log-likelihoods, and Cllr and costs are meaningless"
-    return f"{words}: {way_out('each class', 'multiclass.loglik_from_posterior')}"
+    return Note(words, "no-llrs", way_out("each class", "multiclass.loglik_from_posterior"))
 
 
 def target_prior(values: object, name: str) -> float:

@@ -300,7 +300,7 @@ def remark_on_range(summary: Summary) -> str:
     if summary.n_infinite or summary.finite_range is None:
         return ""
     are_alike = like_probabilities(*summary.finite_range, summary.n_tar + summary.n_non)
-    return Note(probabilities_note(), "no-llrs") if are_alike else ""
+    return probabilities_note() if are_alike else ""
 
 
 def beyond(scale: float) -> str:
@@ -315,10 +315,8 @@ def beyond(scale: float) -> str:
 
 def no_log_likelihoods(what: str, why: str) -> str:
     """Return the note on scores that are not log-likelihoods or their ratios."""
-    words = (
-        f"The scores are not {what} ({why}): calibrate them before you use actual costs and Cllr (deciban calibrate)."
-    )
-    return Note(words, "no-llrs")
+    words = f"The scores are not {what} ({why}), so actual costs and Cllr are meaningless"
+    return Note(words, "no-llrs", "calibrate them (deciban calibrate)")
 
 
 def far_off(cllr: float, mended: float, silent: float, n_least: float, n_classes: int) -> bool:

@@ -156,14 +156,7 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
 
 def _without_advice(notes: Iterable[str]) -> tuple[str, ...]:
     """Return notes without the advice to calibrate, which is done."""
-    words = {
-        "; for other scores calibrate": "",
-        "calibrate them before you use actual costs and Cllr (deciban calibrate)": "actual costs and Cllr mean nothing",
-    }
-    result = list(notes)
-    for advice, other in words.items():
-        result = [Note(note.replace(advice, other), topic_of(note)) for note in result]
-    return tuple(result)
+    return tuple(one.without_advice() if isinstance(one, Note) else one for one in notes)
 
 
 def _print_selection(selection: Selection, out: Console) -> None:

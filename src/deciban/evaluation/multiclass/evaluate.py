@@ -59,7 +59,7 @@ def _no_log_likelihoods(evaluation: ClassEvaluation, checks: ScoreChecks) -> lis
     """Return notes on scores that are not log-likelihoods: probabilities, or scores of another scale."""
     if checks.are_probabilities:
         detection = [f"EER, minDCF and AUC of these two classes: {option(kind='two-class')}."]
-        return [Note(posteriors_note(), "no-llrs"), *(detection if evaluation.n_classes == 2 else ())]
+        return [posteriors_note(), *(detection if evaluation.n_classes == 2 else ())]
     analysis, n_least = evaluation.calibration, evaluation.counts.min().item()
     if not (math.isfinite(analysis.total) and math.isfinite(analysis.minimum)) or evaluation.n_infinite:
         return []
