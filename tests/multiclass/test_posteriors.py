@@ -42,7 +42,8 @@ def test_none_is_flat_and_a_class_without_probability_is_excluded():
 @pytest.mark.parametrize("rounded", [np.float16, np.float32, lambda table: np.round(table, 4)])
 def test_rounding_is_no_reason_to_refuse(rounded):
     posterior = softmax(np.random.default_rng(0).normal(size=(50, 10)), axis=1)
-    loglik_from_posterior(rounded(posterior), prior=None)
+    found = loglik_from_posterior(rounded(posterior), prior=None)
+    np.testing.assert_allclose(multiclass.posterior(found), posterior, atol=1e-3)
 
 
 @pytest.mark.parametrize(
