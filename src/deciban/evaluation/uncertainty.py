@@ -728,7 +728,8 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: Clus
 
 def _unequal(design: ClusterDesign, noun: str) -> Iterator[str]:
     items = [
-        f"the {name} of {counted(one.n_units, noun)} count as those of {one.n_clusters:.1f} {noun}s of equal size"
+        f"the {name} of {counted(one.n_units, noun)} count as those of "
+        f"{round(one.n_clusters, 1) if one.n_clusters < 10 else round(one.n_clusters):,} {noun}s of equal size"
         for name, one in zip(("targets", "non-targets"), design.sizes, strict=True)
         if one.n_clusters < _UNEQUAL * one.n_units
     ]

@@ -56,7 +56,7 @@ class SystemFacts:
     mended : float
         Bits after the best scale and offsets; NaN without a scale.
     leaning : str
-        What a wrong offset does to scores, such as "are 2.8 too high (natural log)"; empty without this fault.
+        What a wrong offset does to scores, such as "are 2.8 nats too high"; empty without this fault.
     is_far_off : bool
         True if the offset is as important: 1 nat or more for two classes; for several, more than the scale.
     errors : tuple of str
@@ -189,8 +189,8 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
 def _side(scale: float, offset: float, axis: Axis) -> str:
     """Return how far two-class scores are too high or too low, from the zero of the best map."""
     shift = -offset / scale if scale > 0.0 else 0.0
-    size, unit = (abs(shift) / math.log(10), "log10") if axis == "log10" else (abs(shift), "natural log")
-    return f"are {number(size, 1)} too {'high' if shift > 0 else 'low'} ({unit})" if abs(shift) >= 0.1 else ""
+    size, unit = (abs(shift) / math.log(10), "in log10") if axis == "log10" else (abs(shift), "nats")
+    return f"are {number(size, 1)} {unit} too {'high' if shift > 0 else 'low'}" if abs(shift) >= 0.1 else ""
 
 
 def _by_cost(one: OneSystem, costs: Sequence[tuple[str, float]], metric: str) -> dict[str, tuple[str, ...]]:
