@@ -123,4 +123,4 @@ def test_ranges_are_said_in_the_order_of_priors():
     (curve, _) = compare(*systems()).pairs[0].curves
     (words,) = where_in_words([replace(curve, better=better)])
     named = [better[2].priors, better[0].priors, better[1].priors]
-    assert f"B is significantly better at examined effective priors {', '.join(named)} and in 2 smaller ranges" in words
+    assert f"B is significantly better at effective priors {', '.join(named)} and in 2 narrower ranges" in words

@@ -63,7 +63,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
     assert err.splitlines() == [
         "read  dev.txt   kaldi 'enroll test score'   250 trials",
         "key   dev.key   kaldi 'enroll test label'   50 target · 200 non-target",
-        "join  250 matched · 0 missing · 0 extra · 0 duplicate · no score tied across classes",
+        "join  250 matched · 0 missing · 0 extra · 0 duplicate · no score occurs in both classes",
         f"units  {7 + 250 - 50} speakers, found from target trials",  # models, segments, each target joins two
         "note  200 of the 207 speakers appear in no target trial; each of their names counts as one",
         "wrote  model.json",
@@ -87,7 +87,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
     assert "training: converged in" in out
     # The objective of the logarithmic rule at prior 0.5 is Cllr times ln 2, and Cllr is 1 at llr 0.
     objective, relative = map(
-        float, re.search(r"objective (\S+), (\S+) % of its value for scores without information", out).groups()
+        float, re.search(r"training objective (\S+): (\S+) % of that of scores without information", out).groups()
     )
     relative /= 100.0
     assert objective == pytest.approx(relative * math.log(2), rel=1e-3)

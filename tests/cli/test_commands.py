@@ -172,7 +172,7 @@ def test_demo_evaluates_what_it_wrote(run, tmp_path):
     assert result.code == 0
     written = sorted(path.name for path in (tmp_path / "new" / "demo").iterdir())
     assert written == ["key.txt", "report.html", "scores.csv", "sysA.txt", "sysB.txt"]
-    assert "decisions clearly cost more than without scores" in result.out
+    assert "using the scores clearly costs more than ignoring them" in result.out
     again = run("eval", tmp_path / "new/demo/sysB.txt", "--key", tmp_path / "new/demo/key.txt", "--json")
     system = json.loads(again.out)["systems"][0]
     assert (system["n_tar"], system["n_non"]) == (600, 59_400)

@@ -34,7 +34,7 @@ def test_who_is_better_is_said(call):
     assert first.split() == ["metric", "sysA", "sysB", "sysA", "\N{MINUS SIGN}", "sysB", "p"]
     assert rows[0].startswith("EER (ROCCH) in %")
     assert "sysB is significantly better in EER (ROCCH), minDCF at p_target 0.01" in out
-    assert "actual decisions: sysB is significantly better at examined effective priors from" in out
+    assert "actual decisions: sysB is significantly better at effective priors from" in out
     assert "[paired 95 % intervals by speaker, 100 speakers]" in out
 
 

@@ -36,7 +36,7 @@ def test_fuse_tells_what_each_system_is_worth(run):
     code, out, err = run("fuse a.txt b.txt c.txt --key key.csv -o m.json --dcf 0.1")
     assert code == 0, err
     joined, units, note, wrote = err.splitlines()[-4:]
-    assert joined == "join  300 matched · 0 missing · 0 extra · 0 duplicate · no score tied across classes"
+    assert joined == "join  300 matched · 0 missing · 0 extra · 0 duplicate · no score occurs in both classes"
     assert units.endswith("speakers, found from target trials")
     assert note.endswith("speakers appear in no target trial; each of their names counts as one")
     assert wrote == "wrote  m.json"
@@ -89,7 +89,7 @@ def test_from_dev_to_eval_in_one_call_and_in_two(run):
         write(f"{name}.txt", SCORES[:, k] + 1.0, range(20))
     code, _, err = run("fuse a.txt b.txt --key key.csv -o m.json --apply-to x.txt --apply-to y.txt --llrs one.txt")
     assert code == 0, err
-    assert "warn  systems in the order given: x for a, y for b" in err
+    assert "warn  systems are taken in the order given: x as a, y as b" in err
     np.testing.assert_allclose(read_scores("one.txt").score, fitted((0, 1)).transform(SCORES[:20, :2] + 1.0))
     assert run("apply m.json x.txt y.txt -o two.txt")[0] == 0
     assert Path("two.txt").read_bytes() == Path("one.txt").read_bytes()
@@ -164,7 +164,7 @@ def test_llrs_of_subsets_do_not_depend_on_the_order_of_the_files(run, more):
         command = f"fuse {order} --key key.csv -o m.json --missing subset=2 --ridge 0.01 --llrs llr.txt {more}"
         code, out, err = run(command)
         assert code == 0, err
-        assert "join  300 trials · 50 have all scores · 250 do not" in err.splitlines()
+        assert "join  300 trials · 50 with scores of all systems · 250 without" in err.splitlines()
         row = next(line.split() for line in out.splitlines() if line.startswith("fusion of available scores"))
         lines = [line.split() for line in Path("llr.txt").read_text().splitlines()]
         assert len(lines) == int(row[4]) == N
@@ -329,7 +329,7 @@ def test_ties_are_those_of_the_systems_as_they_came(run):
     n = [sum(x in own for x in column) for own, column in zip(shared, whole.T.tolist(), strict=True)]
     code, _, err = run("fuse t.txt u.txt --key key.csv -o m.json --quality q.txt")
     assert code == 0, err
-    assert f"0 duplicate · scores tied across classes: {n[0]} (t), {n[1]} (u)\n" in err
+    assert f"0 duplicate · scores that occur in both classes: {n[0]} (t), {n[1]} (u)\n" in err
 
 
 def test_selection_holds_out_groups_in_as_many_parts_as_asked(run):
@@ -438,4 +438,4 @@ def test_files_that_are_read_for_figures_and_for_llrs_are_told_once(run):
     assert code == 0, err
     told = err[err.index("other ") :]
     assert told.count("read  b.txt") + told.count("read  copy.txt") == 2
-    assert "copy.txt have all scores" in told
+    assert "copy.txt with scores of all systems" in told

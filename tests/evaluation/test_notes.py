@@ -25,7 +25,7 @@ def prior(text):
 
 
 def note_on_calibration(result):
-    (note,) = [note for note in result.notes if "decisions clearly cost more than without scores" in note]
+    (note,) = [note for note in result.notes if "using the scores clearly costs more than ignoring them" in note]
     return note
 
 
@@ -37,7 +37,7 @@ def test_bad_calibration_names_the_whole_range_of_priors_and_the_points():
     assert result.operating_points[0].act_dcf > 1.0 > result.operating_points[1].act_dcf
     note = note_on_calibration(result)
     places = bad_places(result)
-    assert note.startswith("At examined effective priors from ")
+    assert note.startswith("At effective priors from ")
     low, high = note.partition("priors from ")[2].partition(",")[0].split(" to ")
     for said, true in ((prior(low), places[0]), (prior(high), places[-1])):
         assert said == pytest.approx(1 / (1 + np.exp(-true)), rel=0.06)
@@ -99,7 +99,7 @@ def test_what_matters_most_comes_first():
     rng = np.random.default_rng(1)
     tar, non = rng.normal(3, 1, 400), 3 * rng.normal(-1, 1.5, 4000)
     notes = evaluate(np.append(tar, np.inf), np.append(non, -np.inf), operating_points=[0.0001, 0.9]).notes
-    words = "2 scores are infinite", "decisions clearly cost more than without scores", "fewer than 30"
+    words = "2 scores are infinite", "using the scores clearly costs more than ignoring them", "fewer than 30"
     found = [next(k for k, said in enumerate(words) if said in note) for note in notes]
     assert found == sorted(found)
     assert set(found) == {0, 1, 2}
@@ -127,7 +127,7 @@ def test_costs_of_no_recognizer_are_not_worse_than_these_where_they_were_rounded
     assert two_class._badly_calibrated(summary, [], rounded) == []
     worse = replace(rounded, act_error=rounded.act_error * (1.0 + 1e-8))
     (note,) = two_class._badly_calibrated(summary, [], worse)
-    assert note == "At nearly every prior, decisions clearly cost more than without scores."
+    assert note == "At nearly every prior, using the scores clearly costs more than ignoring them."
 
 
 def test_one_error_at_extreme_priors_is_no_bad_calibration():
@@ -165,7 +165,7 @@ def test_notes_do_not_depend_on_the_scale_of_weights(scale):
     weights = {"tar_weights": np.full(500, scale), "non_weights": np.full(2000, scale)}
     reversed_ = evaluate(-tar, -non, **weights).notes
     assert reversed_[0].startswith("Scores look reversed")
-    assert reversed_[1] == "At every prior, decisions clearly cost more than without scores."
+    assert reversed_[1] == "At every prior, using the scores clearly costs more than ignoring them."
     assert "up to" in note_on_calibration(evaluate(3 * tar, 3 * non, **weights))
 
 
@@ -182,5 +182,5 @@ def test_a_bad_operating_point_outside_of_the_bad_priors_is_named():
     tar = np.r_[rng.normal(6, 1, 4500), np.full(500, -4.0)]
     result = evaluate(tar, np.r_[rng.normal(-6, 1, 60), 5.0, 5.2])
     assert result.operating_points[0].act_dcf > 3.0
-    assert result.notes[1] == "At p_target 0.01, decisions cost more than without scores."
-    assert result.notes[0].startswith("At examined effective priors from ")
+    assert result.notes[1] == "At p_target 0.01, using the scores costs more than ignoring them."
+    assert result.notes[0].startswith("At effective priors from ")

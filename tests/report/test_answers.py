@@ -63,7 +63,7 @@ def verdict(ask, **other):
         (0.29, ("well", "good")),
         (0.31, ("in part", "fair")),
         (0.59, ("in part", "fair")),
-        (0.61, ("hardly", "bad")),
+        (0.61, ("poorly", "bad")),
         (0.91, ("no", "bad")),
         (1.0, ("no", "bad")),
         (math.nan, ("unknown", "unknown")),
@@ -121,7 +121,7 @@ def test_numbers_are_taken_at_their_word_where_bad_calibration_takes_little(metr
         ({"scale": 0.39}, "Overconfident: its llrs are 2.6 times too extreme (best scale 0.39)."),
         ({"scale": 0.79}, "Overconfident: its llrs are 1.3 times too extreme (best scale 0.79)."),
         ({"scale": 2.5}, "Underconfident: its llrs are 2.5 times too weak (best scale 2.5)."),
-        ({"scale": 1.2, "leaning": "are 2.0 nats too high"}, "Its llrs are 2.0 nats too high."),
+        ({"scale": 1.2, "leaning": "are too high by 2.0 nats"}, "Its llrs are too high by 2.0 nats."),
         ({"scale": 0.81}, "A scale and an offset would not correct this"),
     ],
 )

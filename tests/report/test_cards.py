@@ -34,7 +34,7 @@ def test_a_card_names_its_problem():
     ]
     (card,) = cards_of([(one, "#000", answers)])
     assert card.mood == "bad"
-    assert card.sentence.endswith(". At some priors, decisions cost more than without scores.")
+    assert card.sentence.endswith(". At some priors, using the scores costs more than ignoring them.")
     (card,) = cards_of([(one, "#000", [answers[0], answers[3]])])
     assert card.mood == "good"
     assert "calibrat" not in card.sentence

@@ -427,14 +427,14 @@ def test_what_files_say_of_names(tmp_path):
     found = deciban.evaluate(frame, by=f"enroll={tmp_path / 'ages'}", **how).conditions[0].partitions[0]
     assert [list(one.values.values()) for one in found.conditions] == [["old"], ["young"], [None]]
     assert [sum(one.trials.values()) for one in found.conditions] == [100, 200, 100]
-    with pytest.raises(InputError, match="no side of the trials"):
+    with pytest.raises(InputError, match="not a side of the trials"):
         deciban.evaluate(frame, by=f"model={tmp_path / 'ages'}", **how)
 
 
 @pytest.mark.parametrize(
     ("by", "words"),
     [
-        ("colour", "'colour' is no column"),
+        ("colour", "'colour' is not a column"),
         ("gender,gender", "twice"),
         ("duration:30,5", "not ascending"),
         ("duration:nan", "not ascending finite"),

@@ -149,8 +149,8 @@ def test_what_a_file_says_of_the_names_of_a_side(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"by": "nothing"}, r"by: 'nothing' is no column of .* Its columns: .*channel"),
-        ({"by": "speaker=ages.txt"}, "by: 'speaker' is no side of the trials of"),
+        ({"by": "nothing"}, r"by: 'nothing' is not a column of .* Its columns: .*channel"),
+        ({"by": "speaker=ages.txt"}, "by: 'speaker' is not a side of the trials of"),
         ({"by": "channel+x"}, "by: no trial has 'x' in column 'channel'; its values are far, mic, tel"),
         (
             {"by": "channel:3"},

@@ -64,7 +64,7 @@ def test_other_names_are_taken_in_the_order_given(folder, fusion):
     for name, source in (("one.txt", "a.txt"), ("two.txt", "b.txt")):
         (folder / name).write_bytes((folder / source).read_bytes())
     facts = said(apply_files(fusion, [folder / "one.txt", folder / "two.txt"], folder / "out.txt"))
-    assert "warn  systems in the order given: one for a, two for b" in facts
+    assert "warn  systems are taken in the order given: one as a, two as b" in facts
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(SCORES))
     with pytest.raises(InputError, match=r"b is system 2 of the fusion, but was given as number 1"):
         apply_files(fusion, [folder / "b.txt", folder / "one.txt"], folder / "no.txt")
@@ -122,7 +122,7 @@ def test_a_fusion_of_subsets_takes_what_there_is(folder):
     scores[:20, 1] = np.nan
     fusion = SubsetFusion(missing="subset").fit(scores, TRUTH)
     facts = said(apply_files(fusion, [folder / "a.txt", folder / "short.txt"], folder / "out.txt"))
-    assert f"join  100 trials of {folder / 'a.txt'} have all scores · 20 do not" in facts
+    assert f"join  100 trials of {folder / 'a.txt'} with scores of all systems · 20 without" in facts
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(scores))
 
 

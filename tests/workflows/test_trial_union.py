@@ -74,7 +74,7 @@ def test_trials_of_the_first_come_first_then_those_that_only_the_next_has(folder
     order += [i for i in ORDERS[2] if not SCORED[i, :2].any()]
     assert list(llrs(folder / "out.txt")) == [NAMES[i] for i in order]
     n_all = N * 4 // 8
-    assert f"join  240 trials · {n_all} have all scores · {N - n_all} do not" in facts
+    assert f"join  240 trials · {n_all} with scores of all systems · {N - n_all} without" in facts
     assert f"note  30 trials of {folder / 'a.txt'} that {folder / 'b.txt'} does not have, after the others" in facts
     assert f"note  30 trials of {folder / 'c.txt'} that no earlier file has, after the others" in facts
     assert facts[-1] == f"wrote  {folder / 'out.txt'}   as kaldi"

@@ -194,7 +194,7 @@ class Comparison(one_system.PlottedResult):
     @property
     def meaningful(self) -> Comparison:
         """The comparison without differences that need llrs, for pairs with scores that are not llrs."""
-        raw = {one.name for one in self.systems if one.kind == "two-class" and not one_system.has_llrs(one)}
+        raw = _without_llrs(self.systems)
 
         def without_costs(pair: Pair) -> Pair:
             metrics = tuple(one for one in pair.metrics if not metric_of(one.metric).needs_llrs)
@@ -202,7 +202,7 @@ class Comparison(one_system.PlottedResult):
 
         pairs = tuple(without_costs(pair) if raw.intersection(pair.names) else pair for pair in self.pairs)
         words = f"{', '.join(sorted(raw))}: not llrs, so actual costs, Cllr and calibration loss are not compared."
-        return replace(self, pairs=pairs, notes=(*self.notes, words) if raw else self.notes)
+        return replace(self, pairs=pairs, notes=(words, *self.notes) if raw else self.notes)
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Return every difference, with the names of its systems: the rows of data frames."""
@@ -386,7 +386,8 @@ def compare_results(
     have_curves = [k for k, names in enumerate(names_of) if curves_with in ("", *names)]
     drawn = curve_differences([paired[k] for k in have_curves], [names_of[k] for k in have_curves], level)
     curves = dict(zip(have_curves, drawn, strict=True))
-    together = zip(chosen, names_of, paired, entries, _adjusted(entries), strict=True)
+    adjusted = _adjusted(entries, names_of, _without_llrs(systems))
+    together = zip(chosen, names_of, paired, entries, adjusted, strict=True)
     for k, ((i, j), names, units, row, among) in enumerate(together):
         one, other = systems[i], systems[j]
         shown: dict[MetricKey, tuple[str, tuple[float, float]]]
@@ -419,7 +420,8 @@ def against_first(comparison: Comparison) -> Comparison:
     P-values are corrected for these pairs only.
     """
     kept = [pair for pair in comparison.pairs if pair.names[0] == comparison.systems[0].name]
-    adjusted = _adjusted([{one.metric: one.interval for one in pair.metrics} for pair in kept])
+    entries = [{one.metric: one.interval for one in pair.metrics} for pair in kept]
+    adjusted = _adjusted(entries, [pair.names for pair in kept], _without_llrs(comparison.systems))
     pairs = tuple(
         replace(pair, metrics=tuple(replace(one, holm=among[one.metric]) for one in pair.metrics))
         for pair, among in zip(kept, adjusted, strict=True)
@@ -437,13 +439,26 @@ def _require_intervals(one: one_system.OneSystem, other: one_system.OneSystem) -
     raise InputError(f"{words}{reasons}".rstrip())
 
 
-def _adjusted(entries: Sequence[Mapping[MetricKey, Interval]]) -> list[dict[MetricKey, float]]:
-    """Return p-values corrected for all pairs with the metric."""
+def _without_llrs(systems: Sequence[one_system.OneSystem]) -> set[str]:
+    """Return the names of systems with two-class scores that are not llrs."""
+    return {one.name for one in systems if one.kind == "two-class" and not one_system.has_llrs(one)}
+
+
+def _adjusted(
+    entries: Sequence[Mapping[MetricKey, Interval]], names: Sequence[tuple[str, str]], raw: set[str]
+) -> list[dict[MetricKey, float]]:
+    """Return p-values corrected for all pairs with the metric; if it needs llrs, pairs without them stay apart."""
     adjusted: list[dict[MetricKey, float]] = [{} for _ in entries]
+    are_raw = [not raw.isdisjoint(pair) for pair in names]
     for metric in dict.fromkeys(metric for row in entries for metric in row):
-        having = [k for k, row in enumerate(entries) if metric in row]
-        for k, share in zip(having, holm(np.array([entries[k][metric].p_value for k in having])).tolist(), strict=True):
-            adjusted[k][metric] = share
+        families: dict[bool, list[int]] = {}
+        for k, row in enumerate(entries):
+            if metric in row:
+                families.setdefault(are_raw[k] and metric_of(metric).needs_llrs, []).append(k)
+        for family in families.values():
+            shares = holm(np.array([entries[k][metric].p_value for k in family])).tolist()
+            for k, share in zip(family, shares, strict=True):
+                adjusted[k][metric] = share
     return adjusted
 
 
@@ -516,7 +531,7 @@ def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: flo
     near = {one.name for one in systems if one.uncertainty.loss_may_be_zero(level)}
     both = list(dict.fromkeys(name for pair in pairs if near.issuperset(pair.names) for name in pair.names))
     if "calibration_loss" in compared and both:
-        yield f"Calibration losses of {some_of(both)} are nearly 0: the interval of their difference may be too wide."
+        yield f"Calibration losses of {some_of(both)} may be 0: the interval of their difference may be too wide."
     if "min_c_avg" in compared:
         errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
         few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]

@@ -475,8 +475,8 @@ def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
             places = sorted((p for p in one.better if p.better == name), key=lambda p: (p.low - p.high, p.low))
             ranges = [place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low)]
             more = len(places) - _SHOWN
-            items = listed([*ranges, f"in {counted(more, 'smaller range')}"] if more > 0 else ranges)
-            priors = "target priors" if one.curve == "c_avg" else "examined effective priors"
+            items = listed([*ranges, f"in {counted(more, 'narrower range')}"] if more > 0 else ranges)
+            priors = "target priors" if one.curve == "c_avg" else "effective priors"
             messages.append(f"{name} is significantly better at {priors} {items}")
         words = "; ".join(messages) or "no significant difference at any prior"
         lines.append(f"{one.about}: {words} (simultaneous {100 * one.level:.4g} % band over all priors)")

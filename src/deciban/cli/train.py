@@ -246,10 +246,10 @@ def apply_command(
 
     Two classes: only the scores change; other columns and the format stay the same. With --interval, and
     for multiclass scores, a new table is written: trial, label or class, scores, then the other columns. A
-    calibration accepts several files; OUT is then a folder. A fusion needs the files of all its systems, with the
-    same names or in the same order as in training; OUT has the format and the trials of the first file. A fusion
-    trained with --missing subset fuses every trial that at least one system scored. A multiclass model writes
-    log-likelihoods.
+    calibration accepts several files; OUT is then a folder, written FOLDER/. A fusion needs the files of all its
+    systems, with the same names or in the same order as in training; OUT has the format and the trials of the first
+    file. A fusion trained with --missing subset fuses every trial that at least one system scored. A multiclass model
+    writes log-likelihoods.
 
     If the input is a folder of Parquet files or larger than memory, OUT is a new folder of Parquet files, or one file
     if its name ends in .parquet. The folder appears when it is complete; repeat an interrupted command to continue it.

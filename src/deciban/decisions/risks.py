@@ -119,12 +119,12 @@ class DecisionTally(Additive):
         shares = [f"{name} {count:,} ({count / n:.3g})" for name, count in counts]
         default = actions[application.default_action]
         result = [f"{n:,} decided: {', '.join(shares)}"]
-        by_prior = f"without scores (always {default}): {application.default_risk:.6g} at the prior"
+        by_prior = f"without scores (always {default}), at the given prior: {application.default_risk:.6g}"
         result.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             result.append(
-                "this is more than without scores: these trials have another prior, or the scores are not calibrated"
-                + ("" if has_key else " (a key shows actual costs)")
+                "this is more than without scores: the classes of these trials have other shares than the prior, or "
+                "the scores are not calibrated" + ("" if has_key else " (with a key, decide prints the actual cost)")
             )
         worth = self.worth
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
@@ -286,8 +286,8 @@ def explained(application: Application, actions: Sequence[str], classes: Sequenc
     ...     print(line)
     Without scores: reject, mean cost 0.1.
     reject up to llr 2.29253 (posterior of target 0.0909091), accept from there on.
-    Equivalent to unit costs at prior 0.0917431.
-    Equivalent costs at equal priors (target, other): accept (0, 1.98), reject (0.2, 0).
+    The same decisions follow from costs of 1 at prior 0.0917431.
+    The same decisions follow from equal priors and the costs (target, other) accept (0, 1.98), reject (0.2, 0).
     """
     default = actions[application.default_action]
     lines = [f"Without scores: {default}, mean cost {application.default_risk:.6g}."]
@@ -311,13 +311,15 @@ def _two(application: Application, actions: Sequence[str], classes: Sequence[str
             words.append(f"{actions[one.action]} from there on" if len(result) > 1 else f"{actions[one.action]} always")
     lines = [", ".join(words) + "."]
     with contextlib.suppress(InputError):  # no operating point has the same decisions
-        lines.append(f"Equivalent to unit costs at prior {application.operating_point().effective_prior:.6g}.")
+        lines.append(
+            f"The same decisions follow from costs of 1 at prior {application.operating_point().effective_prior:.6g}."
+        )
     return [*lines, _same_costs(application, actions, classes)]
 
 
 def _same_costs(application: Application, actions: Sequence[str], classes: Sequence[str]) -> str:
     costs = _rows(application.canonical().costs, actions)
-    return f"Equivalent costs at equal priors ({', '.join(classes)}): {costs}."
+    return f"The same decisions follow from equal priors and the costs ({', '.join(classes)}) {costs}."
 
 
 def _rows(costs: FloatArray, actions: Sequence[str]) -> str:

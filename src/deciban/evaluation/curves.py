@@ -307,10 +307,11 @@ def beyond(scale: float) -> str:
     """Return the reason why a best scale is not plausible for log-likelihoods; empty if it is.
 
     >>> beyond(10.0), beyond(0.4)
-    ('calibration would multiply them by more than 4', '')
+    ('calibration would multiply them by about 10', '')
     """
-    times = "multiply" if scale > FARTHEST else "divide" if scale < 1 / FARTHEST else ""
-    return f"calibration would {times} them by more than {FARTHEST:g}" if times else ""
+    if 1 / FARTHEST <= scale <= FARTHEST:
+        return ""
+    return f"calibration would {'multiply' if scale > 1.0 else 'divide'} them by about {max(scale, 1 / scale):.2g}"
 
 
 def no_log_likelihoods(what: str, why: str) -> str:

@@ -381,7 +381,7 @@ class ParameterCovariance(ParameterUncertainty):
         degrees = self.n_units if self.degrees is None else self.degrees
         if degrees >= _FEW_DEGREES:
             return ""
-        words = f"a few {self.noun}s dominate ({degrees:.1f} degrees of freedom)"
+        words = f"most of the variance comes from a few {self.noun}s ({degrees:.1f} degrees of freedom)"
         return f"; {words}, so the standard errors are approximate"
 
     def reach(self, level: float) -> float:

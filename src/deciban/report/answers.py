@@ -56,7 +56,7 @@ class SystemFacts:
     mended : float
         Bits after the best scale and offsets; NaN without a scale.
     leaning : str
-        What a wrong offset does to scores, such as "are 2.8 nats too high"; empty without this fault.
+        What a wrong offset does to scores, such as "are too high by 2.8 nats"; empty without this fault.
     is_far_off : bool
         True if the offset is as important: 1 nat or more for two classes; for several, more than the scale.
     errors : tuple of str
@@ -190,7 +190,7 @@ def _side(scale: float, offset: float, axis: Axis) -> str:
     """Return how far two-class scores are too high or too low, from the zero of the best map."""
     shift = -offset / scale if scale > 0.0 else 0.0
     size, unit = (abs(shift) / math.log(10), "in log10") if axis == "log10" else (abs(shift), "nats")
-    return f"are {number(size, 1)} {unit} too {'high' if shift > 0 else 'low'}" if abs(shift) >= 0.1 else ""
+    return f"are too {'high' if shift > 0 else 'low'} by {number(size, 1)} {unit}" if abs(shift) >= 0.1 else ""
 
 
 def _by_cost(one: OneSystem, costs: Sequence[tuple[str, float]], metric: str) -> dict[str, tuple[str, ...]]:
@@ -335,7 +335,7 @@ _TELLS: tuple[tuple[float, str, Mood], ...] = (
     (0.9, "very well", "good"),
     (0.7, "well", "good"),
     (0.4, "in part", "fair"),
-    (0.1, "hardly", "bad"),
+    (0.1, "poorly", "bad"),
     (-math.inf, "no", "bad"),
 )
 """Least share of the information for each verdict on the separation of classes."""
@@ -527,7 +527,7 @@ _SEPARATES = {
     "very well": "separates{} very well",
     "well": "separates{} well",
     "in part": "separates{} moderately well",
-    "hardly": "hardly separates{}",
+    "poorly": "separates{} poorly",
     "no": "does not separate{}",
     _TOO_FEW: "has too few trials for a verdict",
 }
@@ -593,9 +593,10 @@ def _fault(facts: SystemFacts, scores: str) -> str:
     """Return the faults of calibration: a wrong scale and, without it or if it is large, a wrong offset."""
     leaning = facts.leaning.replace(", by", " by")
     if off := _off_scale(facts.scale or 1.0):
-        also = " ".join(leaning.split()[2:4]) if leaning.startswith("are ") else leaning  # are 3.8 too high
-        faults = [off] if not facts.is_far_off else [also, off] if also.startswith("too ") else [off, also]
-        return f"its {scores} are {' and '.join(faults)}"
+        faults = [off, leaning]
+        if leaning.startswith("are too "):
+            faults = ["shifted up" if leaning.startswith("are too high") else "shifted down", off]
+        return f"its {scores} are {' and '.join(faults if facts.is_far_off else [off])}"
     if leaning:
         return f"its {scores} {leaning}"
     return f"bad calibration costs {number(facts.cllr - facts.min_cllr)} bits"

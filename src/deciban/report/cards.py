@@ -161,7 +161,7 @@ def cards_of(
         sentence = capitalize_first(_MAIN_METRIC.sub("", sentence, count=1))  # the card shows both
         if [name for name, mood in moods.items() if mood == "bad"] == [FAILS]:
             where = capitalize_first(answers[list(moods).index(FAILS)].verdict)
-            sentence = f"{sentence} {where}, decisions cost more than without scores."
+            sentence = f"{sentence} {where}, using the scores costs more than ignoring them."
         value, key = (one.error_rate, main) if main == "error_rate" else one.quoted_eer
         cards.append(
             Card(

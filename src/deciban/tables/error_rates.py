@@ -228,12 +228,12 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
     ]
     least = ", ".join(f"{one.name} {number(one.requested.discrepancy, 2)}" for one in systems)
     words = (
-        "log10(reported LR / LR of the data): above 0, reported LRs are too large; no value, only limits: one class "
-        "has no trials in this range"
+        "log10(reported LR / LR of the data): above 0, reported LRs are too large; rows with limits alone: one "
+        "class has no trials in this range"
     )
     intervals = "[95 % fiducial limits, trials independent]"
     headings = ["system", "log10 LR", "targets", "non-targets", "discrepancy"]
-    caption = f"{words}; {intervals}; calibration discrepancy that the data confirm (0: none): {least}"
+    caption = f"{words}; {intervals}; confirmed calibration discrepancy (0: none): {least}"
     return table(headings, rows, n_left=2, caption=caption)
 
 

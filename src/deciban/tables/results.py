@@ -217,11 +217,8 @@ def _is_shown(key: MetricKey, first: Any) -> bool:
 
 
 def cell_of(key: MetricKey, one: Any) -> str:
-    """Format a metric of a system with its interval; a cross-entropy with the entropy of the prior."""
-    text = metric_of(key).text(one.value(key))
-    if key == "cross_entropy":
-        text += f" of {number(one.prior_entropy)}"
-    return with_interval(text, one, key)
+    """Format a metric of a system with its interval."""
+    return with_interval(metric_of(key).text(one.value(key)), one, key)
 
 
 def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str, *, corrected: bool) -> Table:
@@ -402,7 +399,8 @@ def _caption(first: ClassEvaluation) -> str:
         f"without scores: Cllr {number(first.reference)} bits, error rate {percent(first.default_error_rate)}, "
         f"Brier {number(first.default_brier)}"
     )
-    return "; ".join(filter(None, (target, at, least)))
+    least += "" if first.has_flat_prior else f", cross-entropy {number(first.prior_entropy)}"
+    return "; ".join(filter(None, (target, at, least, "information: Cllr without scores minus Cllr")))
 
 
 def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tuple[list[int], str]:

@@ -112,7 +112,8 @@ def print_trained(done: Trained, out: Console) -> None:
                 out.print()
     if parameters:
         say(out, "Weights", "bold")
-        out.print(table(*columns_of_weights(parameters)))
+        words = "standardized weight: of scores scaled to standard deviation 1"
+        out.print(table(*columns_of_weights(parameters), caption=words))
     for line in done.summary:
         say(out, shortened(line))
     analysis = done.analysis

@@ -320,7 +320,7 @@ def order_of_training(values: Sequence[str], trained: Sequence[str], n_systems: 
     >>> order_of_training(["b", "a"], ["a", "b"], 2)[0]
     [1, 0]
     >>> print(*order_of_training(["x", "y"], ["a", "b"], 2)[1])
-    warn  systems in the order given: x for a, y for b
+    warn  systems are taken in the order given: x as a, y as b
     """
     names = list(values)
     if len(values) > n_systems and trained and set(trained) <= set(values) and len(set(values)) == len(values):
@@ -344,9 +344,9 @@ def order_of_training(values: Sequence[str], trained: Sequence[str], n_systems: 
             f"as number {wrong + 1}, and other names do not occur in training ({', '.join(trained)}). Give the systems "
             "in the order of training, or all with their names."
         )
-    pairs = ", ".join(f"{name} for {old}" for name, old in zip(values, trained, strict=False) if name != old)
+    pairs = ", ".join(f"{name} as {old}" for name, old in zip(values, trained, strict=False) if name != old)
     words = pairs if trained else "their names in training are unknown"
-    return list(range(n_systems)), [Message(WARNING, "", f"systems in the order given: {words}")]
+    return list(range(n_systems)), [Message(WARNING, "", f"systems are taken in the order given: {words}")]
 
 
 def order_for(

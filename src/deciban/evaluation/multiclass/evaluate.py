@@ -81,7 +81,7 @@ def _badly_calibrated(evaluation: ClassEvaluation) -> list[str]:
         costs = ", ".join(
             f"{point.p_target:g} (C_avg {point.c_avg:.4g}, {point.default_cost:.4g} without scores)" for point in bad
         )
-        notes.append(f"Detection decisions cost more than without scores at target prior {costs}.")
+        notes.append(f"Using the scores for detection costs more than ignoring them at target prior {costs}.")
     return notes
 
 

@@ -109,7 +109,8 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     """
     false_alarms, misses = dr30
     if false_alarms > misses:
-        words = f"All metrics are uncertain: fewer than {roc.FEW_ERRORS} misses or false alarms at every prior."
+        n = roc.FEW_ERRORS
+        words = f"All metrics are uncertain: at no prior are there {n} misses and {n} false alarms."
         return [Note(words, "few-errors")]
     entries = dict[tuple[str, str], list[str]]()
     for point in points:
@@ -163,7 +164,7 @@ def prior_name(log_odds: float) -> str:
 
 
 def _badly_calibrated(summary: Summary, points: Sequence[PointResult], curves: Curves) -> list[str]:
-    """Return a note on the priors, or else on the operating points, at which decisions cost more than without scores.
+    """Return a note on the priors, or else on the operating points, at which using the scores costs more.
 
     Priors are left out if the cost depends on so few errors that it is not clearly higher. Points outside of the
     ranges of priors have a note of their own.
@@ -174,7 +175,7 @@ def _badly_calibrated(summary: Summary, points: Sequence[PointResult], curves: C
     error = np.exp(np.abs(log_odds)) * np.sqrt(rate / np.where(are_misses, summary.n_tar, summary.n_non))
     bad = curves.act_error > roc.WORSE_THAN_NONE + (_SURE * error if _is_counted(summary) else 0.0)
     if bad.all():
-        return [Note("At every prior, decisions clearly cost more than without scores.", "calibration")]
+        return [Note("At every prior, using the scores clearly costs more than ignoring them.", "calibration")]
     intervals = _intervals(curves.prior_log_odds, bad)
     places = np.searchsorted(log_odds, [-point.threshold for point in points]).clip(1, len(log_odds) - 1)
     is_named = bad[places] | bad[places - 1]
@@ -182,9 +183,9 @@ def _badly_calibrated(summary: Summary, points: Sequence[PointResult], curves: C
         str(one) for one, named in zip(points, is_named, strict=True) if one.act_dcf > roc.WORSE_THAN_NONE and not named
     ]
     where = listed(_first(intervals, "ranges")) if intervals else ""
-    where = f"examined effective priors {where}" if where and not where.startswith(_NEARLY) else where
-    notes = [f"At {where}, decisions clearly cost more than without scores."] if where else []
-    notes += [f"At {_points(others)}, decisions cost more than without scores."] if others else []
+    where = f"effective priors {where}" if where and not where.startswith(_NEARLY) else where
+    notes = [f"At {where}, using the scores clearly costs more than ignoring them."] if where else []
+    notes += [f"At {_points(others)}, using the scores costs more than ignoring them."] if others else []
     return [Note(one, "calibration") for one in notes]
 
 
@@ -205,8 +206,8 @@ def _intervals(log_odds: FloatArray, bad: BoolArray) -> list[str]:
 
 def _interval(log_odds: FloatArray, first: int, last: int) -> str:
     low, high, end = prior_name(log_odds[first]), prior_name(log_odds[last]), len(log_odds) - 1
-    if first == 0 or last == end:
-        return _NEARLY if (first, last) == (0, end) else f"from {low} on" if first else f"up to {high}"
+    if (first, last) == (0, end):
+        return _NEARLY
     return f"near {low}" if low == high else f"from {low} to {high}"
 
 

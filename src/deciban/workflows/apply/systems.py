@@ -230,7 +230,7 @@ def _of_union(inputs: Sequence[Input], rows: Sequence[IntArray], trials: Trials)
 def _union_in_words(inputs: Sequence[Input], rows: Sequence[IntArray], report: JoinReport) -> list[Message]:
     """Return messages about the join; ``report`` counts the union of all trials."""
     n, first = sum(map(len, rows)), inputs[0].contents.origin.name
-    words = [f"{counted(n, 'trial')} · {report.matched:,} have all scores · {report.missing:,} do not"]
+    words = [f"{counted(n, 'trial')} · {report.matched:,} with scores of all systems · {report.missing:,} without"]
     for k, (one, own) in enumerate(zip(inputs, rows, strict=True)):
         if k and len(own):
             new = f"that {first} does not have" if k == 1 else "that no earlier file has"
@@ -257,7 +257,7 @@ def _in_words(
     """Return messages about the join of the trials of the first system and the others."""
     noun, trials = kind.noun, systems[0].trials
     name, messages = trials.origin.name, kind.by_order_messages(reading)
-    words = f"{report.matched:,} {noun}s of {name} have all scores · {report.missing:,} do not"
+    words = f"{report.matched:,} {noun}s of {name} with scores of all systems · {report.missing:,} without"
     messages.append(Message("join", "", words))
     messages += kind.fill_messages(reading, report.missing)
     n_left_out = len(trials) - len(left)

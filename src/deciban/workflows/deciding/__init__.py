@@ -217,7 +217,14 @@ class DecidedFiles:
         lines = self.tally.lines(self.table.actions, self.application, has_key=self.keyed is not None)
         if self.keyed is not None:
             default = self.application.default_risk
-            ratio = "" if default == 0.0 else f", {self.keyed.risk / default:.4g} times the cost without scores"
+            times = "" if default == 0.0 else f"{self.keyed.risk / default:.4g}"
+            ratio = (
+                ""
+                if not times
+                else ", as without scores"
+                if times == "1"
+                else f", {times} times the cost without scores"
+            )
             lines.append(f"according to the key, the actual mean cost at the prior is {self.keyed.risk:.6g}{ratio}")
         return lines
 

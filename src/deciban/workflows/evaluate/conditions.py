@@ -63,12 +63,12 @@ class SplitByColumns:
         for one in columns:
             if one.side and one.side not in source.names:
                 raise InputError(
-                    f"{argument}: {one.side!r} is no side of the trials of {source.name}, whose sides are "
+                    f"{argument}: {one.side!r} is not a side of the trials of {source.name}, whose sides are "
                     f"{', '.join(source.names)}. Write SIDE=FILE with one of these sides."
                 )
             if (one.side or one.name) not in source.conditions:
                 raise InputError(
-                    f"{argument}: {one.name!r} is no column of {source.name}. Its columns: "
+                    f"{argument}: {one.name!r} is not a column of {source.name}. Its columns: "
                     f"{', '.join(source.columns) or 'none'} (besides the label). For a file with a value for each name "
                     "of a side, write SIDE=FILE."
                 )

@@ -339,18 +339,18 @@ def ties_in_words(ties: Mapping[str, int | float]) -> str:
     """Describe the numbers of scores that are tied across classes: for each of up to three systems, or as a range.
 
     >>> ties_in_words({"a": 0, "b": 2}), ties_in_words({"a": 0})
-    ('scores tied across classes: 0 (a), 2 (b)', 'no score tied across classes')
+    ('scores that occur in both classes: 0 (a), 2 (b)', 'no score occurs in both classes')
     >>> ties_in_words({"a": 0, "b": 2, "c": 1, "d": 30})
-    'scores tied across classes: 1 to 30 in 3 of 4 systems'
+    'scores that occur in both classes: 1 to 30 in 3 of 4 systems'
     """
     if not any(ties.values()):
-        return "no score tied across classes"
+        return "no score occurs in both classes"
     if len(ties) > 3:  # all systems are named before
         some = [n for n in ties.values() if n]
         few, many = f"{min(some):,}", f"{max(some):,}"
         how_many = few if few == many else f"{few} to {many}"
-        return f"scores tied across classes: {how_many} in {len(some)} of {len(ties)} systems"
-    return "scores tied across classes: " + ", ".join(f"{n:,} ({name})" for name, n in ties.items())
+        return f"scores that occur in both classes: {how_many} in {len(some)} of {len(ties)} systems"
+    return "scores that occur in both classes: " + ", ".join(f"{n:,} ({name})" for name, n in ties.items())
 
 
 _HANDS_OUT = ("__arrow_c_stream__", "columns", "get_fragments", "sink_parquet", "partitions")
