@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from deciban import evaluate
 from deciban.report.answers import (
@@ -129,6 +130,21 @@ def test_how_scores_are_off_is_said(metrics, words):
     said = calibrated(replace(SOUND, cllr=0.4, mended=0.1, **metrics)).sentences
     assert any(line.startswith(words) for line in said)
     assert len(said) == 2
+
+
+@pytest.mark.parametrize(
+    ("scale", "offset", "words"),
+    [
+        (2.5, 5.0, "its llrs are shifted up and 2.5 times too extreme"),
+        (0.4, -3.0, "its llrs are shifted down and 2.5 times too weak"),
+        (1.0, 3.0, "its llrs are too high by 3.0 nats"),
+        (2.5, 0.2, "its llrs are 2.5 times too extreme"),
+    ],
+)
+def test_the_verdict_names_a_wrong_offset_and_a_wrong_scale(scale, offset, words):
+    llr = np.sqrt(8.0) * norm.ppf((np.arange(4000) + 0.5) / 4000)  # calibrated: the variance is twice the mean
+    sentence = of_one_line(evaluate(scale * (4.0 + llr) + offset, scale * (llr - 4.0) + offset, name="a"))
+    assert f", but {words}: calibrate" in sentence
 
 
 def test_whoever_misleads_is_told_so():

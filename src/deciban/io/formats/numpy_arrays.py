@@ -54,7 +54,7 @@ import pyarrow as pa
 from numpy.lib import format as npy_format
 
 from deciban._arrow import to_numpy
-from deciban.errors import FormatError, option
+from deciban.errors import FormatError, either, option
 from deciban.io.columns.headers import parse_columns
 from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, only_format_errors, truth_of
 from deciban.io.matrices import numpy_files
@@ -149,7 +149,7 @@ def write_npy(contents: Contents, stream: IO[bytes]) -> WrittenContents:
     if are_numbers and (label is None or len(classes) == numpy_files.n_classes_of(label)):
         arrays.pop("classes", None)
     if len(arrays) != 1 or not arrays.keys() <= {"score", "is_target", "label"}:
-        natural = " Convert common logarithms with Scores.in_nats()." if "log10" in arrays else ""
+        natural = either(" Convert common logarithms with Scores.in_nats().", "") if "log10" in arrays else ""
         raise FormatError(
             f"npy can contain one array of scores, truth or classes, but {name} needs {', '.join(arrays) or 'none'}. "
             f"Choose npz or parquet ({option(to=...)}).{natural}"

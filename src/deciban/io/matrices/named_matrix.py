@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import encode, pc, positions, to_numpy
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, either
 from deciban.io.formats import KIND_OF, ContentKind, Contents, InputOptions, Item, WrittenContents
 from deciban.io.matrices.numpy_files import as_floats, refuse_nan
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials, TrialTable
@@ -395,8 +395,8 @@ def item_to_write(contents: Contents, format_name: str) -> Item:
         scores = contents.scores
         if scores.log10:
             raise FormatError(
-                f"{format_name} cannot declare common logarithms, and its readers expect natural ones. Convert them "
-                "first with Scores.in_nats(), or choose parquet."
+                f"{format_name} cannot declare common logarithms, and its readers expect natural ones. "
+                f"{either('Convert them first with Scores.in_nats(), or choose', 'Choose')} parquet."
             )
         return scores
     held = (contents.key, contents.quality, contents.segment_quality, contents.id_map, contents.index)

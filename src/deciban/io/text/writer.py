@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import constant, joined, of_numpy, of_words, pc, to_numpy
-from deciban.errors import FormatError, option, teller
+from deciban.errors import FormatError, either, option, teller
 from deciban.io.columns.headers import CONDITION, IDENTITY, role_of, roles_of
 from deciban.io.formats import ContentKind, Contents, RowError, TextFormat, WrittenContents, require
 from deciban.io.text import looks_numeric
@@ -426,8 +426,8 @@ def _check_scale(contents: Contents, format: TextFormat) -> None:
     for system in contents.systems:
         if system.log10 and not format.log10:
             raise FormatError(
-                f"{system.name}: these are common logarithms (log10), which {format.name} cannot declare. Convert them "
-                "first with Scores.in_nats(), or choose another format (lir, parquet)."
+                f"{system.name}: these are common logarithms (log10), which {format.name} cannot declare. "
+                f"{either('Convert them first with Scores.in_nats(), or choose', 'Choose')} another format (lir, parquet)."
             )
         if format.log10 and not system.log10:
             raise FormatError(
