@@ -425,9 +425,10 @@ def _check_classes(columns: Sequence[Column], trials: Trials, format: TextFormat
 def _check_scale(contents: Contents, format: TextFormat) -> None:
     for system in contents.systems:
         if system.log10 and not format.log10:
+            choose = either("Convert them first with Scores.in_nats(), or choose", "Choose")
             raise FormatError(
-                f"{system.name}: these are common logarithms (log10), which {format.name} cannot declare. "
-                f"{either('Convert them first with Scores.in_nats(), or choose', 'Choose')} another format (lir, parquet)."
+                f"{system.name}: these are common logarithms (log10), which {format.name} cannot declare. {choose} another "
+                "format (lir, parquet)."
             )
         if format.log10 and not system.log10:
             raise FormatError(
