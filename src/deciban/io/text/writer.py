@@ -427,8 +427,8 @@ def _check_scale(contents: Contents, format: TextFormat) -> None:
         if system.log10 and not format.log10:
             choose = either("Convert them first with Scores.in_nats(), or choose", "Choose")
             raise FormatError(
-                f"{system.name}: these are common logarithms (log10), which {format.name} cannot declare. {choose} another "
-                "format (lir, parquet)."
+                f"{system.name}: these are common logarithms (log10), which {format.name} cannot declare. "
+                f"{choose} another format (lir, parquet)."
             )
         if format.log10 and not system.log10:
             raise FormatError(
