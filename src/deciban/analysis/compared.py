@@ -362,12 +362,10 @@ def interval_of_difference(
     factor = plain.standard_error / spread if spread > 0.0 and plain.standard_error > 0.0 else 1.0
     below, above = factor * math.hypot(fall, other_rise), factor * math.hypot(rise, other_fall)
     degrees = plain.n_units - 1.0 if plain.degrees is None else plain.degrees
-    reach, p_value = below if plain.value > 0.0 else above, 1.0
-    if plain.value != 0.0:
-        if 0.0 < plain.standard_error < least_error:
-            reach *= least_error / plain.standard_error
-        statistic = abs(plain.value) / reach * t_quantile(level, degrees) if reach > 0.0 else math.inf
-        p_value = float(2.0 * special.stdtr(degrees, -statistic))
+    reach = below if plain.value > 0.0 else above
+    if 0.0 < plain.standard_error < least_error:
+        reach *= least_error / plain.standard_error
+    p_value = t_test(plain.value, reach / t_quantile(level, degrees), degrees)
     ends = plain.value - below, plain.value + above
     return Interval(plain.value, *ends, plain.standard_error, None, level, plain.n_units, LINEARISED, p_value)
 

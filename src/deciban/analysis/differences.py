@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.analysis import compared
-from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
+from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate
 from deciban.errors import InputError, counted, listed, shortened, some_of
 from deciban.evaluation.breakdowns import ByConditions, ConditionDifference
 from deciban.evaluation.metrics import metric_of
-from deciban.evaluation.one_system import OneSystem, bounds_in_words
+from deciban.evaluation.one_system import bounds_in_words
 from deciban.evaluation.two_class.evaluate import prior_name
 from deciban.evaluation.uncertainty import MetricKey, Uncertainty
 from deciban.types import BoolArray, ByValue, FloatArray
@@ -63,7 +63,8 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
         lacking = [one.name for one in evaluated if one not in sure]
         why = "have too few units" if any(one.uncertainty for one in evaluated) else "have no known units"
         return (), f"{some_of(lacking, '; ')} {why}"
-    metrics = _metrics(sure)
+    keys = compared.compared_metrics(sure)  # with costs at the first operating point only
+    metrics = [key for key in keys if metric_of(key).by_condition and (isinstance(key, str) or key[1] == 0)]
     if not metrics:
         return (), "no metric has a confidence interval in all conditions"
     kept = [name for name in metrics if all(name in one.uncertainty.influences for one in sure)]
@@ -99,12 +100,6 @@ def _corrected(rows: Sequence[ConditionDifference]) -> list[ConditionDifference]
     return [replace(one, holm=share) for one, share in zip(rows, adjusted, strict=True)]
 
 
-def _metrics(sure: Sequence[OneSystem]) -> list[MetricKey]:
-    """Return the headline metrics of all conditions, with costs at the first operating point only."""
-    keys = compared.compared_metrics(sure)
-    return [key for key in keys if metric_of(key).by_condition and (isinstance(key, str) or key[1] == 0)]
-
-
 def _without_errors(sure: Sequence[Any], metric: MetricKey) -> list[str]:
     """Return the conditions in which a class has no error at the best threshold of minDCF.
 
@@ -113,13 +108,13 @@ def _without_errors(sure: Sequence[Any], metric: MetricKey) -> list[str]:
     """
     if metric not in (("min_dcf", 0), "mean_min_dcf"):
         return []
-    estimates = [(one.name, one.uncertainty.estimates.get(metric)) for one in sure]
-    return [name for name, one in estimates if one is not None and one.rates is not None and _has_no_error(one.rates)]
-
-
-def _has_no_error(rates: RateSum) -> bool:
-    parts = itertools.chain.from_iterable(rates.parts)
-    return any(bool(np.any(np.asarray(part.rate) * part.size.n_trials < 0.5)) for part in parts)
+    names = list[str]()
+    for one in sure:
+        rates = one.uncertainty.estimates[metric].rates if metric in one.uncertainty.estimates else None
+        parts = () if rates is None else itertools.chain.from_iterable(rates.parts)
+        if any(np.any(np.asarray(part.rate) * part.size.n_trials < 0.5) for part in parts):
+            names.append(one.name)
+    return names
 
 
 def _estimates(metric: MetricKey, systems: Sequence[Any]) -> list[Estimate]:

@@ -182,8 +182,7 @@ def _left(out: tuple[int, int], partition: sources.SourcePartition, fields: sour
 
 def _shares_none(out: tuple[int, int], batch: sources.Batch) -> BoolArray:
     """Return True for the trials that share no fold with the held-out trials."""
-    left: BoolArray = np.logical_not(np.isin(_folds(batch), out).any(axis=1))
-    return left
+    return np.asarray(np.logical_not(np.isin(_folds(batch), out).any(axis=1)))
 
 
 def _folds(batch: sources.Batch) -> IntArray:

@@ -34,8 +34,7 @@ class CohortStatistics(ByValue):
 
     def normalized(self, scores: FloatArray, index: Any) -> FloatArray:
         """Return the scores minus mean, divided by the deviation, of the models or segments with this index."""
-        normalized: FloatArray = (scores - self.mean[index]) / self.deviation[index]
-        return normalized
+        return np.asarray((scores - self.mean[index]) / self.deviation[index])
 
 
 def cohort_statistics(scores: Any, *, top: int | None = None, batch: int = 1024) -> CohortStatistics:

@@ -426,8 +426,7 @@ def equalizing_factors(totals: CountArray) -> FloatArray:
     array([[1., 0.],
            [2., 1.]])
     """
-    values: FloatArray = np.divide(totals.max(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
-    return values
+    return np.asarray(np.divide(totals.max(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0))
 
 
 def sharing_factors(totals: CountArray, shares: FloatArray) -> FloatArray:

@@ -366,8 +366,7 @@ def scoring_rule_cost(tar: WeightedScores, non: WeightedScores, log_odds: float,
     def weighted(trials: WeightedScores, sign: float, rule: tuple[float, float]) -> float:
         def cost(scores: FloatArray) -> FloatArray:
             x = sign * (scores + log_odds)
-            costs: FloatArray = weighted_cost_non(np, beta_cost_non(x, *rule), x, *rule, log_weight)
-            return costs
+            return np.asarray(weighted_cost_non(np, beta_cost_non(x, *rule), x, *rule, log_weight))
 
         log_weight = -float(np.logaddexp(0.0, sign * log_odds))
         return MeanCost.of(trials[0], cost, trials[1]).value

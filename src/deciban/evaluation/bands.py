@@ -78,7 +78,8 @@ class Bands:
         self.places, rows = np.unique(np.concatenate(list(self.at.values())), return_inverse=True)
         self.rows = dict(zip(self.at, np.split(rows, np.cumsum([len(at) for at in self.at.values()])), strict=False))
         self.starts = np.searchsorted(costs.block, np.arange(len(costs.pav.llr)))
-        slope = np.exp(np.clip(_slopes(costs.pav.llr)[self.hull], -300.0, 300.0))
+        ends = np.clip(np.concatenate((costs.pav.llr[:1], costs.pav.llr, costs.pav.llr[-1:])), -300.0, 300.0)
+        slope = np.exp(((ends[:-1] + ends[1:]) / 2)[self.hull])
         self.support = slope / (1.0 + slope)  # weight of false alarms where the hull touches; the rest weighs misses
         self.squares: dict[str, FloatArray] = {}
         self.sums = {name: np.zeros((3, len(self.at[name]))) for name in ("act_error", "min_error", "hull")}
@@ -242,13 +243,6 @@ def _block_log(counts: UnitCounts, table: Table, below: FloatArray, starts: IntA
     shares = np.divide(own, whole, out=np.zeros(own.shape), where=whole > 0)
     shares -= below[-1] / counts.total
     return np.asarray(shares)
-
-
-def _slopes(llr: FloatArray) -> FloatArray:
-    """Return the llr at which a line touches the hull at each vertex: the mean of the adjacent edges."""
-    ends = np.concatenate(([llr[0]], llr, [llr[-1]]))
-    finite = np.clip(ends, -300.0, 300.0)
-    return np.asarray((finite[:-1] + finite[1:]) / 2)
 
 
 def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray | None:

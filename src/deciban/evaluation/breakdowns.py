@@ -557,8 +557,7 @@ class Menagerie:
         has_high_non = animal in ("chameleons", "worms")
         tar = self.tar_mean >= self.tar_limits[1] if has_high_tar else self.tar_mean <= self.tar_limits[0]
         non = self.non_mean >= self.non_limits[1] if has_high_non else self.non_mean <= self.non_limits[0]
-        mask: BoolArray = tar & non
-        return mask
+        return np.asarray(tar & non)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of the system in ``deciban plot zoo --json``."""
@@ -644,5 +643,4 @@ def _means(values: FloatArray, weight: FloatArray, chosen: AnyArray, units: Tria
     own = rows[trial]
     counts = np.bincount(codes, weight[own], minlength=units.n_units)
     sums = np.bincount(codes, weight[own] * values[own], minlength=units.n_units)
-    means: FloatArray = np.divide(sums, counts, out=np.full(units.n_units, np.nan), where=counts > 0)
-    return means
+    return np.asarray(np.divide(sums, counts, out=np.full(units.n_units, np.nan), where=counts > 0))

@@ -113,7 +113,8 @@ class Reliability(ByValue):
         drawn = n
         if design_effect is not None:
             block = np.clip(np.searchsorted(self.low, posterior, side="right") - 1, 0, len(self.low) - 1)
-            drawn = _rounded(n / design_effect[block], rng)
+            own_n = n / design_effect[block]
+            drawn = (np.floor(own_n) + (rng.random((N_REPLICATES, len(n))) < own_n - np.floor(own_n))).astype(np.int64)
         tar = rng.binomial(drawn, expit(_MIDDLES[used]), (N_REPLICATES, len(n)))
         each = 1 if design_effect is None else n / np.maximum(drawn, 1)
         curves = _refitted(tar * each, (drawn - tar) * each, tau - own)
@@ -147,12 +148,6 @@ class Consistency(ByValue):
     high: FloatArray
     level: float
     noun: str = "trial"
-
-
-def _rounded(n: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Round numbers up or down at random in every replicate, so that their means stay the same."""
-    down = np.floor(n)
-    return (down + (rng.random((N_REPLICATES, len(n))) < n - down)).astype(np.int64)
 
 
 def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
@@ -271,10 +266,11 @@ def remark_on_llrs(summary: Summary) -> str:
     n_least, least = min(summary.n_tar, summary.n_non), summary.recalibrated.cllr()
     if not far_off(summary.cllr, least, 1.0, n_least, 2):
         return ""  # no scale and offset can be better than the best increasing map
-    scale, mended = _best_scale(summary.ranks.tar, summary.ranks.non)
-    if 1.0 - mended < _MENDED * (1.0 - least) or not far_off(summary.cllr, mended, 1.0, n_least, 2):
+    fit = affine_of(ScoredTrials(_thinned(summary.ranks.tar), _thinned(summary.ranks.non)), _RIDGE)
+    is_better = fit is not None and 1.0 - fit.cllr >= _MENDED * (1.0 - least)
+    if fit is None or not is_better or not far_off(summary.cllr, fit.cllr, 1.0, n_least, 2):
         return ""
-    why = beyond(scale)
+    why = beyond(fit.scale)
     if not why and (lowest >= 0.0 or highest <= 0.0):
         why = "none is negative" if lowest >= 0.0 else "none is positive"
     return no_log_likelihoods("log-likelihood ratios", why) if why else ""
@@ -341,18 +337,62 @@ def far_off(cllr: float, mended: float, silent: float, n_least: float, n_classes
     return 2.0 * n_classes * n_least * (cllr - mended) * math.log(2) > _CHANCE
 
 
-def _best_scale(tar: SortedClass, non: SortedClass) -> tuple[float, float]:
-    """Return the best scale with an offset, and Cllr after both; (1, inf) if there is none."""
+@dataclass(frozen=True, slots=True)
+class AffineCalibration:
+    """Scale and offset that minimize Cllr of ``scale * llr + offset`` on the same trials, at even odds.
+
+    Attributes
+    ----------
+    scale : float
+        Below 1 if scores are overconfident, above 1 if they are underconfident.
+    offset : float
+        In nats; above 0 if scores favour non-targets.
+    cllr : float
+        Cllr after scale and offset, in bits: between Cllr and the minimum over all increasing maps.
+    """
+
+    scale: float
+    offset: float
+    cllr: float
+
+
+def affine_of(trials: ScoredTrials, ridge: float = 0.0) -> AffineCalibration | None:
+    """Return the best scale and offset of scores, or None if no finite ones are best.
+
+    There are none if the classes are separated, all scores are equal, or some are infinite.
+
+    Parameters
+    ----------
+    trials : ScoredTrials
+    ridge : float
+        Penalty of the scale.
+
+    Returns
+    -------
+    AffineCalibration or None
+
+    Examples
+    --------
+    >>> from deciban.metrics.scores import ScoredTrials
+    >>> overconfident = ScoredTrials.of([9.0, 4.0, -3.0, 12.0], [-6.0, 4.5, -12.0], None, None)
+    >>> affine_of(overconfident).scale < 1.0
+    True
+    """
     from deciban.core.training.linear_training import train  # loads slowly, and most evaluations do not need it
 
-    (of_tar, w_tar), (of_non, w_non) = _thinned(tar), _thinned(non)
-    is_target = np.arange(len(of_tar) + len(of_non)) < len(of_tar)
-    rule: dict[str, Any] = {"alpha": 1.0, "beta": 1.0, "log_odds": 0.0, "ridge": _RIDGE}
+    scores = np.concatenate([trials.tar[0], trials.non[0]]).astype(np.float64)
+    weights = np.concatenate([np.ones(len(s)) if w is None else w for s, w in (trials.tar, trials.non)])
+    if not np.isfinite(scores).all():
+        return None
+    is_target = np.arange(len(scores)) < len(trials.tar[0])
+    rule: dict[str, Any] = {"alpha": 1.0, "beta": 1.0, "log_odds": 0.0, "ridge": ridge}
     try:
-        result = train([np.append(of_tar, of_non)], is_target, weights=np.append(w_tar, w_non), **rule)
+        fit = train([scores], is_target, weights=weights.astype(np.float64), **rule)
     except InputError:
-        return 1.0, math.inf
-    return float(result.weights[0]), result.objective / math.log(2)
+        return None
+    if fit.infimum is not None:
+        return None
+    return AffineCalibration(float(fit.weights[0]), fit.offset, fit.objective / math.log(2))
 
 
 def _thinned(one: SortedClass) -> FloatPair:

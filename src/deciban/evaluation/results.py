@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 import numpy as np
 
 from deciban.core.ranks.roc import OperatingPoint
-from deciban.errors import InputError, Message, as_objects, counted, shortened
-from deciban.evaluation.curves import AtPriors, Curves, ErrorSteps
+from deciban.errors import Message, as_objects, counted, shortened
+from deciban.evaluation.curves import AffineCalibration, AtPriors, Curves, ErrorSteps, affine_of
 from deciban.evaluation.metrics import NOTHING, InformationAt, Requested, RuleCosts
 from deciban.evaluation.one_system import SCHEMA, OneSystem, PlottedResult, plain, shared_notes, with_intervals
 from deciban.evaluation.uncertainty import MetricKey, Uncertainty
@@ -39,61 +39,6 @@ CONVENTIONS = {
     "cllr": "in bits, from natural-log likelihood ratios",
     "ties": "never split",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class AffineCalibration:
-    """Scale and offset that minimize Cllr of ``scale * llr + offset`` on the same trials, at even odds.
-
-    Attributes
-    ----------
-    scale : float
-        Below 1 if scores are overconfident, above 1 if they are underconfident.
-    offset : float
-        In nats; above 0 if scores favour non-targets.
-    cllr : float
-        Cllr after scale and offset, in bits: between Cllr and the minimum over all increasing maps.
-    """
-
-    scale: float
-    offset: float
-    cllr: float
-
-
-def affine_of(trials: ScoredTrials) -> AffineCalibration | None:
-    """Return the best scale and offset of scores, or None if no finite ones are best.
-
-    There are none if the classes are separated, all scores are equal, or some are infinite.
-
-    Parameters
-    ----------
-    trials : ScoredTrials
-
-    Returns
-    -------
-    AffineCalibration or None
-
-    Examples
-    --------
-    >>> from deciban.metrics.scores import ScoredTrials
-    >>> overconfident = ScoredTrials.of([9.0, 4.0, -3.0, 12.0], [-6.0, 4.5, -12.0], None, None)
-    >>> affine_of(overconfident).scale < 1.0
-    True
-    """
-    from deciban.core.training.linear_training import train  # loads slowly
-
-    scores = np.concatenate([trials.tar[0], trials.non[0]]).astype(np.float64)
-    weights = np.concatenate([np.ones(len(s)) if w is None else w for s, w in (trials.tar, trials.non)])
-    if not np.isfinite(scores).all():
-        return None
-    is_target = np.arange(len(scores)) < len(trials.tar[0])
-    try:
-        fit = train([scores], is_target, weights=weights.astype(np.float64), alpha=1.0, beta=1.0, log_odds=0.0)
-    except InputError:
-        return None
-    if fit.infimum is not None:
-        return None
-    return AffineCalibration(float(fit.weights[0]), fit.offset, fit.objective / math.log(2))
 
 
 @dataclass(frozen=True, slots=True)

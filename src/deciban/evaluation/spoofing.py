@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -339,7 +339,7 @@ class SpoofingResults(Jsonable):
             names = ", ".join(SPOOFING_METRICS[name].label for name in lacking)
             lines.append(f"{plan} also has {names}: add the scores of the verifier ({option(asv='FILE')}).")
         raw = [one.name for one in self.systems if not one.are_llrs]
-        needing = _labels(name for name in items if SPOOFING_METRICS[name].needs_llrs)
+        needing = sorted(SPOOFING_METRICS[name].label for name in items if SPOOFING_METRICS[name].needs_llrs)
         if raw and needing:
             words = "needs" if len(needing) == 1 else "need"
             lines.append(
@@ -374,7 +374,3 @@ class SpoofingResults(Jsonable):
 
 
 _RATES = ("p_miss", "p_fa", "p_fa_spoof", "threshold")
-
-
-def _labels(names: Iterable[str]) -> Sequence[str]:
-    return sorted(SPOOFING_METRICS[name].label for name in names)

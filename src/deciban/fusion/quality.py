@@ -190,8 +190,7 @@ class QualityFusion(score_model.Fusion):
 
     def _is_symmetric(self) -> bool:
         """Return the checked setting; it is an attribute, which may have changed."""
-        if not isinstance(self.symmetric, bool):
-            raise InputError(f"symmetric: got {self.symmetric!r}. It must be True or False.")
+        _validate.flag(self.symmetric, "symmetric")
         return self.symmetric
 
     def fit(

@@ -312,8 +312,7 @@ class _Term:
             for factor in others:
                 product *= factor[rows]
             total = product if isinstance(total, float) else total + product
-        column: FloatArray = total
-        return column
+        return np.asarray(total)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:  # noqa: FBT001
         column = np.empty(len(self.products[0][0].values))

@@ -153,8 +153,7 @@ class SpoofingFusion(ScoreModel):
         require_systems(matrix, self.n_systems_)
         prior = self._shares()[1:]
         logliks = matrix @ np.stack((self.non_weights_, self.spoof_weights_)).T + self.offset_
-        llr: FloatArray = -np.logaddexp(*(logliks + np.log(prior / prior.sum())).T)
-        return llr
+        return np.asarray(-np.logaddexp(*(logliks + np.log(prior / prior.sum())).T))
 
     @property
     def n_systems_(self) -> int:

@@ -251,8 +251,7 @@ class PrecisionRecall(ByValue):
     @property
     def lift(self) -> FloatArray:
         """Recall divided by the share of accepted trials; at most 1 / share of targets, so it cannot be compared."""
-        lift: FloatArray = np.divide(self.recall, self.accepted, out=np.ones(len(self.recall)), where=self.accepted > 0)
-        return lift
+        return np.asarray(np.divide(self.recall, self.accepted, out=np.ones(len(self.recall)), where=self.accepted > 0))
 
 
 def precision_recall(

@@ -335,13 +335,11 @@ def _as_trials(weights: CountArray | None) -> CountArray | None:
     """Return whole weights, which count like copies, unchanged; fractional ones add up to the effective number."""
     if weights is None or weights.dtype.kind != "f":
         return weights
-    scaled: CountArray = weights * (weights.sum() / np.square(weights).sum())
-    return scaled
+    return np.asarray(weights * (weights.sum() / np.square(weights).sum()))
 
 
 def _in_intervals(values: ScoreArray, weights: CountArray | None, borders: FloatArray) -> CountArray:
     """Return the number of values in each interval between borders, or the sum of their weights."""
     at = np.searchsorted(borders, values, side="right") - 1
     inside = (at >= 0) & (at < len(borders) - 1)
-    counts: CountArray = np.bincount(at[inside], None if weights is None else weights[inside], len(borders) - 1)
-    return counts
+    return np.asarray(np.bincount(at[inside], None if weights is None else weights[inside], len(borders) - 1))

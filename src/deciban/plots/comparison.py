@@ -196,7 +196,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, metric: str | None
         return _of_one_metric(_named(comparison, metric), ax, line_kw)
     rows = _shares(comparison)
     names = [pair_label(pair) for pair in comparison.pairs]
-    labels = [_words(column) for column in zip(*rows, strict=True)]
+    labels = [next(one.words for one in column if one is not None) for column in zip(*rows, strict=True)]
     if ax is None and len(rows) > _MOST_TOGETHER:
         return forest_of_many(names, labels, rows, line_kw)
     canvas = _rows(names, labels, ax, line_kw, _ROW * min(max(1.0, len(names) / _TOGETHER), _HIGHEST))
@@ -227,10 +227,6 @@ def _rows(
     canvas.ax.axvline(reference, **REFERENCE)
     canvas.name_rows(labels)
     return canvas
-
-
-def _words(column: Sequence[MetricDifference | None]) -> str:
-    return next(one.words for one in column if one is not None)
 
 
 def _named(comparison: Comparison, metric: str) -> list[tuple[str, MetricDifference]]:

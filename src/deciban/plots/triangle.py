@@ -199,8 +199,7 @@ def _most_confused(system: ClassEvaluation) -> tuple[int, ...]:
 
 def _place(probabilities: FloatArray) -> FloatArray:
     """Return the coordinates ``(2, n)`` of probabilities ``(n, 3)``."""
-    places: FloatArray = (probabilities @ _CORNERS).T
-    return places
+    return np.asarray((probabilities @ _CORNERS).T)
 
 
 def _frame(canvas: Canvas, lines: Sequence[str]) -> None:
@@ -282,8 +281,7 @@ def _centroid(polygon: FloatArray) -> FloatArray:
     """Return the centroid of a convex polygon: the mean of its triangles, weighted by their areas."""
     first, edges = polygon[0], polygon[1:] - polygon[0]
     areas = np.abs(edges[:-1, 0] * edges[1:, 1] - edges[:-1, 1] * edges[1:, 0])
-    centre: FloatArray = first + (areas @ (edges[:-1] + edges[1:])) / (3 * areas.sum())
-    return centre
+    return np.asarray(first + (areas @ (edges[:-1] + edges[1:])) / (3 * areas.sum()))
 
 
 def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, lines: tuple[str, ...] | None) -> None:

@@ -20,7 +20,7 @@ from deciban.types import Axis
 
 if TYPE_CHECKING:
     from deciban.evaluation import ClassEvaluation, Evaluation
-    from deciban.evaluation.results import AffineCalibration
+    from deciban.evaluation.curves import AffineCalibration
 
 _SHOWN = 3
 """Number of classes or confusions in a sentence."""

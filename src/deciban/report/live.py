@@ -426,7 +426,7 @@ def system_data(
         "n_tar": one.n_tar,
         "n_non": one.n_non,
         "eer": None if math.isnan(one.eer) else one.eer,
-        "dr30": [x if math.isfinite(x) else None for x in one.dr30],
+        "dr30": list(map(finite, one.dr30)),
         "n_miss": at.n_miss[rows].tolist(),
         "n_fa": at.n_fa[rows].tolist(),
         "act_dcf": short(at.act_dcf[rows], _COST_DIGITS),

@@ -21,7 +21,7 @@ from deciban.report.cards import CLASS_CHARTS, MOST_CARDS, charts_of, comparison
 from deciban.report.live import ROOM, finite, fitted, pair_data, plain, short, spread
 from deciban.report.tables import MULTICLASS, Page, costs_of_classes, level_of, metrics_of_classes, side_by_side
 from deciban.tables.writers import count, number
-from deciban.types import AnyArray, IntArray
+from deciban.types import IntArray
 
 _ROOM_OF_CURVES, _ROOM_OF_MATRICES, _MOST_POINTS, _STEP = 400_000, 500_000, 71, 2
 """Characters for the curves of all classes, and for matrices that only charts show; points of a curve; and the step
@@ -200,8 +200,7 @@ def _by_size(costs: SubsetCosts, classes: Sequence[str]) -> dict[str, Any]:
             ("high", "hardest", costs.value[rows].argmax()),
         ):
             ends[end].append(float(costs.value[rows[k]]))
-            members = [plain(x) for j, x in enumerate(classes) if int(costs.mask[rows[k]]) >> j & 1]
-            ends[name].append(", ".join(members))
+            ends[name].append(", ".join(plain(classes[j]) for j in costs.members(rows[k])))
     return {"size": list(means), "mean": list(means.values()), **ends}
 
 
@@ -236,17 +235,21 @@ def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
 def _system(one: ClassEvaluation, indices: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
     """Return decisions of a system at priors of the page, and results of pairs."""
     pairs, decided = one.pairwise, one.decided if has_decisions else None
-    briers = None if decided is None else [decided.brier(k, one.counts)[indices] for k in range(one.n_classes)]
+    briers = None
+    if decided is not None:
+        briers = [short(decided.brier(k, one.counts)[indices], 7) for k in range(one.n_classes)]
     c_avg = one.curves.c_avg_at if has_decisions else None
     return {
         **_metrics(one),
         "prior": one.prior.tolist(),
         "counts": one.counts.tolist(),
         "confusion": one.confusion.tolist(),
-        "pairs": None if pairs is None else {name: _numbers(getattr(pairs, name)) for name in ("cllr", "min_cllr")},
+        "pairs": None
+        if pairs is None
+        else {x: [short(row, 7) for row in getattr(pairs, x)] for x in ("cllr", "min_cllr")},
         "decided": None if decided is None else _decided(decided, indices),
-        "brier": [one.brier, None if briers is None else _numbers(np.stack(briers))],
-        "c_avg": [one.points[0].p_target, one.c_avg, None if c_avg is None else _numbers(c_avg[None, indices])[0]],
+        "brier": [one.brier, briers],
+        "c_avg": [one.points[0].p_target, one.c_avg, None if c_avg is None else short(c_avg[indices], 7)],
     }
 
 
@@ -259,7 +262,7 @@ def _metrics(one: ClassEvaluation) -> dict[str, Any]:
 def _decided(decided: DecidedAt, indices: IntArray) -> list[list[Any]]:
     """Return, for each class whose prior is chosen, trials by place, class and rival in one list."""
     at_places = (np.delete(decided.by_first(k, indices), k, axis=2).ravel() for k in range(len(decided.prior)))
-    return [one.tolist() if one.dtype.kind in "iu" else _numbers(one[None])[0] for one in at_places]
+    return [one.tolist() if one.dtype.kind in "iu" else short(one, 7) for one in at_places]
 
 
 def _corners(systems: Sequence[ClassEvaluation]) -> list[int] | None:
@@ -279,10 +282,6 @@ def _sample(one: ClassEvaluation, n_systems: int) -> dict[str, Any] | None:
         below = np.nan_to_num(loglik[rows] - loglik[rows].max(axis=1, keepdims=True)).astype(np.float64)
     below = np.maximum(below, _LOWEST)
     return {"loglik": [float(f"{x:.2f}") + 0.0 for x in below.ravel().tolist()], "label": label[rows].tolist()}
-
-
-def _numbers(values: AnyArray) -> list[list[float | None]]:
-    return [[None if finite(x) is None else float(f"{x:.7g}") for x in row] for row in values.tolist()]
 
 
 _MOST_SUBSETS = 300
@@ -333,9 +332,8 @@ def _subsets(costs: SubsetCosts, classes: Sequence[str]) -> list[tuple[str, str,
     """Return the subsets with the highest cost: classes, their number, and the cost."""
     rows = []
     for at in np.argsort(-costs.value, kind="stable")[:_MOST_SUBSETS]:
-        mask = int(costs.mask[at])
-        names = [name for k, name in enumerate(classes) if mask >> k & 1]
-        rows.append((", ".join(names), count(float(costs.size[at])), number(float(costs.value[at]), 4)))
+        names = ", ".join(classes[k] for k in costs.members(at))
+        rows.append((names, count(float(costs.size[at])), number(float(costs.value[at]), 4)))
     return rows
 
 

@@ -839,5 +839,4 @@ def _density(rule: ScoringRule) -> FloatArray | None:
         density = np.full(len(eta), 1.0 / np.log(rule.base))
     else:
         return None
-    values: FloatArray = density * eta * expit(-_GRID)
-    return values
+    return np.asarray(density * eta * expit(-_GRID))

@@ -139,16 +139,17 @@ class MetricRow(ByValue):
     corrected: float | None
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class MetricTable(Sequence[MetricRow]):
     """Table of all metrics of results, one per row; see `deciban.evaluation.Results.metrics`.
 
     Parameters
     ----------
-    rows : sequence of MetricRow
+    rows : tuple of MetricRow
+        Tables with equal rows are equal; NaN equals NaN.
     """
 
-    def __init__(self, rows: Sequence[MetricRow]) -> None:
-        self.rows = tuple(rows)
+    rows: tuple[MetricRow, ...]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -164,13 +165,6 @@ class MetricTable(Sequence[MetricRow]):
 
     def __repr__(self) -> str:
         return f"MetricTable({len(self)} rows)"
-
-    def __eq__(self, other: object) -> bool:
-        """Return True for a table with equal rows; NaN equals NaN."""
-        return self.rows == other.rows if isinstance(other, MetricTable) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.rows)
 
     def to_arrow(self) -> pa.Table:
         """Return the rows as an Arrow table; unknown values are null."""
@@ -212,7 +206,7 @@ def metric_table(result: Tabular) -> MetricTable:
                 rows += [_row(one.name, where, metric, *entry, system) for entry in _values(metric, system, lists)]
         rows += _requested_metrics(one.name, where, system, lists)
         rows += _class_metrics(one.name, where, system)
-    return MetricTable(rows)
+    return MetricTable(tuple(rows))
 
 
 def _row(  # noqa: PLR0917

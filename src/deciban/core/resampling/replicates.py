@@ -485,8 +485,7 @@ def _cut(starts: IntArray, stop: int, most: int) -> IntArray:
     """Return starts of stretches, up to ``stop``; stretches longer than ``most`` are cut."""
     n_partitions = -(-np.diff(starts, append=stop) // most)
     before = np.cumsum(n_partitions) - n_partitions
-    indices: IntArray = np.repeat(starts - before * most, n_partitions) + np.arange(n_partitions.sum()) * most
-    return indices
+    return np.asarray(np.repeat(starts - before * most, n_partitions) + np.arange(n_partitions.sum()) * most)
 
 
 def _parts_of(

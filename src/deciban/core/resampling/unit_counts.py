@@ -162,8 +162,7 @@ class UnitCounts:
 
     def block(self, part: slice) -> FloatArray:
         """Return the counts of some units as a float array."""
-        values: FloatArray = as_array(self.counts[part]).astype(np.float64)
-        return values
+        return np.asarray(as_array(self.counts[part]).astype(np.float64))
 
     def influence(self, costs: FloatArray, table: Table) -> FloatArray:
         """Return derivatives of mean costs, (n_bins, n_metrics), in the weights of the units of a block, at weight 1.

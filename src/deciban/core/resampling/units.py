@@ -637,5 +637,4 @@ def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
         np.minimum.at(least, ends.max(axis=0), ends.min(axis=0))
         while np.any(least != (nearer := least[least])):
             least = nearer
-    part: AnyArray = np.cumsum(least == np.arange(n_nodes))[least] - 1
-    return part
+    return np.asarray(np.cumsum(least == np.arange(n_nodes))[least] - 1)

@@ -186,8 +186,7 @@ def _newton(gradient: FloatArray, hessian: FloatArray) -> FloatArray:
         raise InputError("the derivatives of the objective exceed double precision.")
     values, vectors = np.linalg.eigh(hessian)
     along = np.einsum("uij,ui->uj", vectors, gradient) / np.maximum(values, 1e-3)
-    result: FloatArray = -np.einsum("uij,uj->ui", vectors, along)
-    return result
+    return np.asarray(-np.einsum("uij,uj->ui", vectors, along))
 
 
 _BLOCK = 1 << 16

@@ -316,8 +316,7 @@ def root_of(moments: FloatArray) -> FloatArray:
     size = np.sqrt(np.diag(moments))
     unit = np.where(size > 0.0, size, 1.0)
     values, vectors = np.linalg.eigh(moments / unit / unit[:, None])
-    result: FloatArray = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * unit
-    return result
+    return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * unit)
 
 
 T = TypeVar("T")
