@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.core.expected import scoring_rule_cost
-from deciban.core.proper import beta_cost_non, beta_cost_tar
+from deciban.core.proper import beta_cost_non, beta_cost_tar, scoring_rule_cost
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.training import moments as statistics
 from deciban.core.training import trust_region as search
