@@ -31,7 +31,8 @@ from deciban.io.source import require_one_stream
 from deciban.memory import bytes_of_joined, memory_error, memory_for_trials, rows_that_fit
 from deciban.trials import Index, Origin, Trials
 from deciban.trials.classes import messages_on_ratios
-from deciban.trials.joining import IdsLike, Lookup, Renamed, near_names
+from deciban.trials.joining import IdsLike, Renamed, near_names
+from deciban.trials.lists import Lookup
 from deciban.types import IntArray, PathLike
 
 SHOWN = 5

@@ -24,7 +24,7 @@ from deciban.models import load_model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.classes import ScoreStatistics
-from deciban.trials.joining import Lookup
+from deciban.trials.lists import Lookup
 from deciban.types import PathLike, ScoreArray
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.kinds.base import UNDECLARED, UNIT

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import constant, encode, of_numpy, pc, to_numpy, with_gaps
+from deciban._arrow import as_text, constant, encode, of_numpy, pc, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import DecibanError, FormatError, TrialError, counted, option
@@ -23,7 +23,6 @@ from deciban.io.columns.headers import IDENTITY
 from deciban.io.formats import InputOptions, RowError
 from deciban.io.text import is_number
 from deciban.trials.frames import METADATA, description, is_text_or_bytes, of_strings
-from deciban.trials.lists import as_text
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
 
 

@@ -38,7 +38,7 @@ from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.memory import memory_error
 from deciban.models.score_model import ScoreModel
-from deciban.trials.joining import Lookup
+from deciban.trials.lists import Lookup
 from deciban.types import AnyArray, PathLike, Progress
 from deciban.workflows import model_files
 from deciban.workflows.apply import systems

@@ -43,10 +43,9 @@ from deciban.models.score_model import ScoreModel
 from deciban.models.sources import naming_scores, transformed
 from deciban.trials import Index, Key, Trials
 from deciban.trials.classes import ScoreStatistics
-from deciban.trials.joining import Lookup
 from deciban.trials.joining.join import append_trials, new_rows
 from deciban.trials.joining.matching import JoinReport, align_incomplete, match, picked
-from deciban.trials.lists import ROW
+from deciban.trials.lists import ROW, Lookup
 from deciban.trials.sources import stacked
 from deciban.types import AnyArray, IntArray, PathLike
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called

@@ -28,7 +28,7 @@ from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.classes import ScoreStatistics, ratio_messages
-from deciban.trials.joining import Lookup
+from deciban.trials.lists import Lookup
 from deciban.trials.sources import Engine, TrialSource
 from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, PathLike, Progress
