@@ -21,8 +21,7 @@ from deciban.io.columns.values import table_of_all
 from deciban.io.formats import InputOptions, text_formats, text_layouts
 from deciban.io.partitions.files import whole_table
 from deciban.io.source import Source, numbered_lines, read_text, unpacked_name
-from deciban.io.text import is_number, split
-from deciban.io.text.reader import Layout, TextBlocks, parse_blocks
+from deciban.io.text.reader import Layout, TextBlocks, is_number, parse_blocks, split
 from deciban.trials import Origin
 from deciban.types import FloatArray, IntArray, Json, PathLike
 

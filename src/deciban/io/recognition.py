@@ -137,9 +137,10 @@ class OpenedFile:
         head, is_list, kind = self.source.head, self.is_side and self.options.columns is None, self.source.kind
         if kind != "text" or self.named_format is not None:
             return kind if kind == "Excel" else ""
-        if has_semicolons(head):
+        if b";" in head and has_semicolons(head):
             return ";"
-        return ("\t" if b"\t" in head else " ") if has_decimal_commas(head, is_list=is_list) else ""
+        has_commas = b"," in head and has_decimal_commas(head, is_list=is_list)
+        return ("\t" if b"\t" in head else " ") if has_commas else ""
 
     @cached_property
     def translated(self) -> Translated | None:

@@ -14,7 +14,7 @@ from deciban._arrow import condition_column, constant, joined, of_numpy, of_word
 from deciban.errors import FormatError, option, teller
 from deciban.io.columns.headers import CONDITION, IDENTITY, role_of, roles_of
 from deciban.io.formats import ContentKind, Contents, RowError, TextFormat, WrittenContents, require
-from deciban.io.text import looks_numeric
+from deciban.io.text.reader import looks_numeric
 from deciban.trials import Trials
 from deciban.trials.frames import check_same_trials
 from deciban.trials.lists import PAIR_SIDE, ROW, identity_of

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from deciban._arrow import as_text, pc, with_gaps
 from deciban.errors import InputError, counted, option, shortened
-from deciban.io.text import is_number
+from deciban.io.text.reader import is_number
 from deciban.types import BoolArray, FloatArray, IntArray
 
 MOST = 1000
