@@ -8,6 +8,7 @@ Names are encoded with dictionaries or, for long columns of different names, wit
 
 from __future__ import annotations
 
+import copy
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -356,6 +357,37 @@ def positions(names: pa.Array, among: pa.Array) -> IntArray:
         return np.fromiter((place.get(name, -1) for name in names.to_pylist()), np.int64, len(names))
     indices = find_names(names, among)
     return indices if indices is not None else with_gaps(pc.index_in(names, value_set=among), -1).astype(np.int64)
+
+
+def condition_column(name: str, values: NamesLike) -> pa.Array:
+    """Return the values of a condition, one per trial, as an Arrow array; all types of text become strings.
+
+    Raises
+    ------
+    InputError
+        If the values are too long for one array, or not scalars.
+    """
+    try:
+        if not isinstance(values, pa.Array | pa.ChunkedArray):
+            # Arrow would share the memory of arrays of the caller.
+            values = pa.array(copy.deepcopy(values) if hasattr(values, "__array__") else values)
+        column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        if isinstance(column, pa.Array) and pa.types.is_dictionary(column.type):
+            is_words = is_text(column.type.value_type)
+            column = (column.dictionary.cast(pa.string()) if is_words else column.dictionary).take(column.indices)
+        column = column.cast(pa.string()) if pa.types.is_null(column.type) or is_text(column.type) else column
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"{name}: cannot store these values ({error}).") from error
+    if isinstance(column, pa.ChunkedArray):
+        raise InputError(f"{name}: more than 2 GiB of values do not fit one column. Leave it out.")
+    if pa.types.is_nested(column.type):
+        raise InputError(f"{name}: contains {column.type} values. A condition must have one value per trial.")
+    return column
+
+
+def as_text(column: pa.Array) -> pa.Array:
+    """Return the values of a condition as text."""
+    return column if column.type == pa.string() else pc.cast(column, pa.string())
 
 
 Words = NDArray[np.uint64]

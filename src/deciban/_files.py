@@ -1,4 +1,4 @@
-"""File names, streams that can be read only once, and atomic writing of files and folders."""
+"""Streams that can be read only once, and atomic writing of files and folders."""
 
 from __future__ import annotations
 
@@ -21,73 +21,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO, TypeAlias
+from typing import IO, Any, BinaryIO
 
-from deciban.errors import FormatError, InputError, one_line
-
-PathLike: TypeAlias = str | os.PathLike[str]
-
-
-Readable: TypeAlias = PathLike | IO[bytes] | IO[str]
-"""A file name or an open file."""
-
-
-def is_open_file(path: object) -> bool:
-    """Return True for an open file or another readable object, False for a name.
-
-    >>> is_open_file(io.BytesIO()), is_open_file("scores.txt")
-    (True, False)
-    """
-    return hasattr(path, "read") and not isinstance(path, str | os.PathLike)
-
-
-def display_name(path: object) -> str:
-    r"""Return the name of a file for messages.
-
-    Characters that cannot be encoded are replaced by question marks, and control characters by escapes.
-
-    Examples
-    --------
-    >>> print(display_name("a\x1b[2J\n.txt"))
-    a\x1b[2J\n.txt
-    """
-    if str(path) == "-":
-        return "standard input"
-    if is_open_file(path):
-        own = getattr(path, "name", None)
-        return display_name(own) if isinstance(own, str) and own != "-" else "open file"
-    name = str(path).encode("utf-8", "replace").decode()
-    return one_line(name)
-
-
-def require_file_name(path: Readable) -> None:
-    """Raise if the argument is not a file name or an open file; an empty name would mean the current folder.
-
-    Raises
-    ------
-    InputError
-    """
-    value: object = path
-    if not isinstance(value, str | os.PathLike) and not is_open_file(value):
-        raise InputError(f"path: got {type(value).__name__}. Pass a file name or an open file.{_way_out(value)}")
-    if not str(path):
-        raise InputError("empty file name. Name a file, or - for standard input. Is a shell variable not set?")
-    if "\0" in str(path):
-        raise InputError(f"{display_name(path)}: file names cannot contain NUL.")
-
-
-def _way_out(value: object) -> str:
-    """Return advice about an argument that is not a file."""
-    if isinstance(value, bytes | bytearray | memoryview):
-        return " Wrap bytes in io.BytesIO(...)."
-    if isinstance(value, Mapping) or hasattr(value, "columns") or hasattr(value, "__arrow_c_stream__"):
-        return (
-            " deciban.evaluate accepts data frames. deciban.trials.scores_from and key_from convert columns of data "
-            "frames to tables of trials."
-        )
-    if hasattr(value, "__array__") or isinstance(value, list | tuple):
-        return " deciban.evaluate accepts arrays."
-    return ""
+from deciban.errors import FormatError, InputError, display_name, one_line, require_file_name
 
 
 def content_of(file: Any, name: str) -> bytes:
@@ -458,7 +394,7 @@ MOST_OF_SETTINGS = 1 << 26
 """Maximum number of bytes in a file of settings, such as costs or options."""
 
 
-def read_short_text(path: PathLike, most: int | None = None) -> str:
+def read_short_text(path: str | os.PathLike[str], most: int | None = None) -> str:
     """Return the text of a file that is short, unless it is the wrong one; ``most`` is in bytes.
 
     Raises
@@ -504,7 +440,7 @@ def toml_of(text: str, name: str, example: str) -> dict[str, Any]:
         raise FormatError(f"{name}: not TOML ({words}). {example}") from error
 
 
-def is_file(name: PathLike) -> bool:
+def is_file(name: str | os.PathLike[str]) -> bool:
     """Return True if a readable file with this name exists."""
     try:
         return Path(name).exists() and not Path(name).is_dir()

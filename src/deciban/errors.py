@@ -1,4 +1,6 @@
-"""Errors, warnings, messages and progress. Errors state the value that arrived, its place, the rule, and a remedy.
+"""Errors, warnings, messages and progress; names of files in messages.
+
+Errors state the value that arrived, its place, the rule, and a remedy.
 
 Readers and writers that report progress are called through many unrelated functions, so the listener is a context
 variable, not an argument. Without a listener, reporting costs nothing.
@@ -7,6 +9,7 @@ variable, not an argument. Without a listener, reporting costs nothing.
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 import warnings
@@ -529,3 +532,61 @@ def teller(total: int, unit: str) -> Callable[[int], None]:
     """
     listener = _LISTENER.get()
     return (lambda _done: None) if listener is None else lambda done: listener(done, total, unit)
+
+
+def is_open_file(path: object) -> bool:
+    """Return True for an open file or another readable object, False for a name.
+
+    >>> import io
+    >>> is_open_file(io.BytesIO()), is_open_file("scores.txt")
+    (True, False)
+    """
+    return hasattr(path, "read") and not isinstance(path, str | os.PathLike)
+
+
+def display_name(path: object) -> str:
+    r"""Return the name of a file for messages.
+
+    Characters that cannot be encoded are replaced by question marks, and control characters by escapes.
+
+    Examples
+    --------
+    >>> print(display_name("a\x1b[2J\n.txt"))
+    a\x1b[2J\n.txt
+    """
+    if str(path) == "-":
+        return "standard input"
+    if is_open_file(path):
+        own = getattr(path, "name", None)
+        return display_name(own) if isinstance(own, str) and own != "-" else "open file"
+    name = str(path).encode("utf-8", "replace").decode()
+    return one_line(name)
+
+
+def require_file_name(path: object) -> None:
+    """Raise if the argument is not a file name or an open file; an empty name would mean the current folder.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(path, str | os.PathLike) and not is_open_file(path):
+        raise InputError(f"path: got {type(path).__name__}. Pass a file name or an open file.{_way_out(path)}")
+    if not str(path):
+        raise InputError("empty file name. Name a file, or - for standard input. Is a shell variable not set?")
+    if "\0" in str(path):
+        raise InputError(f"{display_name(path)}: file names cannot contain NUL.")
+
+
+def _way_out(value: object) -> str:
+    """Return advice about an argument that is not a file."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return " Wrap bytes in io.BytesIO(...)."
+    if isinstance(value, Mapping) or hasattr(value, "columns") or hasattr(value, "__arrow_c_stream__"):
+        return (
+            " deciban.evaluate accepts data frames. deciban.trials.scores_from and key_from convert columns of data "
+            "frames to tables of trials."
+        )
+    if hasattr(value, "__array__") or isinstance(value, list | tuple):
+        return " deciban.evaluate accepts arrays."
+    return ""

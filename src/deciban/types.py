@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from typing import IO, Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,6 +66,13 @@ Axis: TypeAlias = Literal["nats", "log10"]
 
 ScoreUnit: TypeAlias = Literal["nats", "log10", "lr"]
 """Unit of scores in files: natural logarithms (or undeclared), common logarithms, or likelihood ratios."""
+
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+Readable: TypeAlias = PathLike | IO[bytes] | IO[str]
+"""A file name or an open file."""
 
 T = TypeVar("T")
 

@@ -8,7 +8,8 @@ import pytest
 from scipy.special import betaln
 
 from deciban import metrics
-from deciban.core.expected import cross_entropy, log_cost, normalized_cross_entropy, scoring_rule_cost
+from deciban.core.expected import cross_entropy, log_cost, normalized_cross_entropy
+from deciban.core.proper import scoring_rule_cost
 
 
 def surprise(x):

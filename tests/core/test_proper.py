@@ -17,7 +17,8 @@ from scipy import special
 
 from deciban.core import proper
 from deciban.core import proper as proper_table
-from deciban.core.proper import beta_cost_non, beta_cost_tar, softplus, threshold_density
+from deciban.core.expected import softplus
+from deciban.core.proper import beta_cost_non, beta_cost_tar, threshold_density
 from support.rule_slopes import beta_cost_non_slope, beta_cost_tar_slope
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "beta_rule.json").read_text())

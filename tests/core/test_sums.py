@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.expected import ErrorCounts, MeanCost, log_cost
-from deciban.core.proper import softplus
+from deciban.core.expected import ErrorCounts, MeanCost, log_cost, softplus
 from deciban.core.ranks.counts import SortedClass
 
 

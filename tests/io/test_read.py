@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from deciban import FormatError, InputError, read_class_scores, read_index, read_key, read_scores
 from deciban.io import read_contents
 from deciban.io.formats import InputOptions
-from deciban.io.text import split
 from deciban.io.text.finding import FirstLines
+from deciban.io.text.reader import split
 
 
 @pytest.fixture

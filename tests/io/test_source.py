@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import FormatError, InputError, Scores, read_scores
-from deciban._files import display_name
+from deciban.errors import display_name
 from deciban.io import atomic_write
 from deciban.io import write as write_tables
 from deciban.io.source import Source, read_text

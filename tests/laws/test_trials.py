@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deciban import InputError, KeyMismatchError
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Scores, Trials, align, align_classes, merge, stack
-from deciban.trials import joining as lookup
+from deciban.trials import lists as lookup
 from support import joins
 
 PATHS = {"table": 10**9, "sorted": 0}
@@ -18,7 +18,7 @@ policies = st.sampled_from(["error", "drop", -7.0, np.inf])
 
 
 def forced(path):
-    return mock.patch.object(lookup, "_SPARSEST", PATHS[path])
+    return mock.patch.object(lookup, "_SPARSEST_TABLE", PATHS[path])
 
 
 def content(table):

@@ -687,3 +687,10 @@ def unit_of(*, log10: bool = False, lr: bool = False) -> ScoreUnit | None:
     if log10 and lr:
         raise InputError("log10, lr: scores are common logarithms or likelihood ratios, not both. Leave one out.")
     return "lr" if lr else "log10" if log10 else None
+
+
+def owned(array: AnyArray, values: ArrayLike) -> AnyArray:
+    """Return an array made from an argument, as a copy if it shares the memory of the argument."""
+    if isinstance(values, list | tuple):
+        return array
+    return array.copy() if np.may_share_memory(array, np.asarray(values)) else array

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from deciban._files import PathLike, display_name
 from deciban.analysis.compared import holm
 from deciban.core.resampling.intervals import checked_level
-from deciban.errors import FormatError, InputError, counted, shortened
+from deciban.errors import FormatError, InputError, counted, display_name, shortened
 from deciban.evaluation.metrics import METRICS, RANKING_NAMES, SPOOFING, metric_of
 from deciban.evaluation.saved import SavedMetric, SavedSystem, point_in_words, read_saved
+from deciban.types import PathLike
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **a
     deciban convert scores.h5 scores.txt.gz --to kaldi
     deciban convert trials.tsv trials.txt --what index --columns enroll=modelid,test=segmentid
     """
-    from deciban._files import display_name
+    from deciban.errors import display_name
     from deciban.io.writing import convert
 
     cli.require_own_stream(target, as_json=as_json)
@@ -95,7 +95,7 @@ def validate_command(
     \b
     deciban validate submission.tsv --trials trials.tsv
     """
-    from deciban._files import display_name
+    from deciban.errors import display_name
     from deciban.io.validation import validate
 
     with working(f"validating {display_name(submission)}"):
@@ -387,7 +387,7 @@ def demo_command(folder: Path, *, field: str | None, force: bool, quiet: bool, s
     if field is not None:
         _show_field(folder, field, shown, force=force, quiet=quiet)
         return
-    from deciban._files import display_name
+    from deciban.errors import display_name
     from deciban.io import write_demo
     from deciban.io.demos import DEMO_FILES
     from deciban.report import report_files

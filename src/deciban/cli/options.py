@@ -484,8 +484,8 @@ class JoiningOptions:
         """
         if scores and not self.two:
             return list(scores)
-        from deciban._files import PathLike
         from deciban.io.source import TwoFiles
+        from deciban.types import PathLike
         from deciban.workflows.reading.inputs import named_scores
 
         return named_scores(list[PathLike | TwoFiles](scores), key, self.two)[0]

@@ -354,7 +354,7 @@ class PictureOptions:
     @property
     def written(self) -> str:
         """Message after the file was written."""
-        from deciban._files import display_name
+        from deciban.errors import display_name
 
         return f"wrote {display_name(self.path)}" if self.path is not None else ""
 

@@ -19,11 +19,10 @@ from deciban.cli.running import working
 from deciban.errors import as_objects
 
 if TYPE_CHECKING:
-    from deciban._files import PathLike
     from deciban.evaluation.one_system import Jsonable
     from deciban.io.source import TwoFiles
     from deciban.models.score_model import ScoreModel
-    from deciban.types import Progress, Raw
+    from deciban.types import PathLike, Progress, Raw
     from deciban.workflows import Trained
     from deciban.workflows.options import Options
 

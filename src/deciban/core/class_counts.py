@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.special import logit
 
+from deciban.core.expected import softplus
 from deciban.core.logliks import class_major, critical_priors, detection_llrs, prior_ratio, relative, row_blocks
-from deciban.core.proper import softplus
 from deciban.core.ranks.roc import pool
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 

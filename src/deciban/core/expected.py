@@ -19,7 +19,6 @@ import numpy as np
 from scipy import special
 from scipy.special import expit
 
-from deciban.core.proper import beta_cost_non, beta_cost_tar, softplus, weighted_cost_non
 from deciban.core.ranks.counts import SortedClass, UnsortedClass
 from deciban.types import Additive, CountArray, FloatArray, FloatPair, ScoreArray
 
@@ -33,6 +32,22 @@ GROUP = 64
 
 _NARROW_GROUP = 1 / 2048
 """Width of such a group; the omitted terms are below ``(_NARROW_GROUP / 2)**4 / 4!`` of the whole, 2e-16."""
+
+
+def softplus(x: FloatArray) -> FloatArray:
+    """Return ``log(1 + exp(x))`` in nats, to about one ulp, of any shape.
+
+    This is the logarithmic cost of a non-target whose posterior log odds are ``x`` (thesis 7.40); its derivative is
+    ``sigma(x)``. ``+inf`` gives ``inf`` and ``-inf`` gives 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> softplus(np.array([-np.inf, 0.0, 1000.0]))
+    array([0.00000000e+00, 6.93147181e-01, 1.00000000e+03])
+    """
+    with np.errstate(under="ignore"):
+        return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
 
 
 def softplus_series(centre: FloatArray) -> tuple[FloatArray, ...]:
@@ -355,35 +370,6 @@ def log_cost_of_counts(scores: ScoreArray, counts: CountArray, *, sign: int) -> 
         totals[groups] = softplus_of_groups(x, counts[some].astype(np.float64).reshape(-1, GROUP))
     result = replace(MeanCost.of(totals, lambda values: values), weight=float(counts[:upto].sum()))
     return result + log_cost((scores[upto:], counts[upto:]), 0.0, sign=sign)
-
-
-def scoring_rule_cost(tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float) -> float:
-    """Return the expected cost by a beta-family rule at prior log odds (thesis 7.38, paper 004 eqs. 2 to 4)."""
-    total = mixed(*scoring_rule_costs(tar, non, log_odds, alpha, beta), log_odds)
-    if math.isfinite(total) or alpha == beta == 1:
-        return total
-
-    def weighted(trials: WeightedScores, sign: float, rule: tuple[float, float]) -> float:
-        def cost(scores: FloatArray) -> FloatArray:
-            x = sign * (scores + log_odds)
-            return np.asarray(weighted_cost_non(np, beta_cost_non(x, *rule), x, *rule, log_weight))
-
-        log_weight = -float(np.logaddexp(0.0, sign * log_odds))
-        return MeanCost.of(trials[0], cost, trials[1]).value
-
-    return weighted(tar, -1.0, (beta, alpha)) + weighted(non, 1.0, (alpha, beta))
-
-
-def scoring_rule_costs(
-    tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float
-) -> tuple[MeanCost, MeanCost]:
-    """Return costs of both classes by a beta-family rule at prior log odds."""
-    if alpha == beta == 1:
-        return log_costs(tar, non, log_odds)
-    return (
-        MeanCost.of(tar[0], lambda s: beta_cost_tar(s + log_odds, alpha, beta), tar[1]),
-        MeanCost.of(non[0], lambda s: beta_cost_non(s + log_odds, alpha, beta), non[1]),
-    )
 
 
 def _weighted(log_odds: float, cost: float) -> float:

@@ -12,7 +12,8 @@ for non-targets. Infinite ``x`` is allowed, NaN is not. Costs beyond the range o
 warnings. The range of ``alpha`` and ``beta`` is 0.05 to 100. The functions do not check their arguments and do not
 raise.
 
-The module also has shares and quantiles of the threshold weighting of a rule (Bruemmer & Doddington 2013 eq. 10).
+The module also has expected costs by a rule, and shares and quantiles of its threshold weighting (Bruemmer &
+Doddington 2013 eq. 10).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import numpy as np
 from scipy import special
 from scipy.special import expit
 
+from deciban.core.expected import MeanCost, WeightedScores, log_costs, mixed, softplus
 from deciban.types import FloatArray, FloatPair, Foreign, Tensor
 
 EDGE = 40
@@ -398,22 +400,6 @@ NODES = NODES + 0.5
 """Gauss-Legendre nodes on [0, 1]. Integrands change by at most exp(100/16) within a panel: 8 nodes give 1e-13."""
 
 
-def softplus(x: FloatArray) -> FloatArray:
-    """Return ``log(1 + exp(x))`` in nats, to about one ulp, of any shape.
-
-    This is the logarithmic cost of a non-target whose posterior log odds are ``x`` (thesis 7.40); its derivative is
-    ``sigma(x)``. ``+inf`` gives ``inf`` and ``-inf`` gives 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> softplus(np.array([-np.inf, 0.0, 1000.0]))
-    array([0.00000000e+00, 6.93147181e-01, 1.00000000e+03])
-    """
-    with np.errstate(under="ignore"):
-        return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
-
-
 def beta_cost_tar(x: FloatArray, alpha: float, beta: float) -> FloatArray:
     """Return the cost ``C(q | tar)`` of a target trial under the beta rule (thesis 7.38).
 
@@ -486,6 +472,35 @@ def weighted_cost_non(xp: Foreign, cost: Tensor, x: Tensor, alpha: float, beta: 
         exponent = (1.0 - beta) * x  # the integral is its upper end, (1-q)^(beta-1) / (1-beta), plus a constant
         tail = xp.exp(exponent + (log_weight - float(log_beta(alpha, beta)) - math.log(1.0 - beta)))
     return xp.where(is_out | ((exponent > 40.0) & (log_weight < -700.0)), tail, product)
+
+
+def scoring_rule_cost(tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float) -> float:
+    """Return the expected cost by a beta-family rule at prior log odds (thesis 7.38, paper 004 eqs. 2 to 4)."""
+    total = mixed(*scoring_rule_costs(tar, non, log_odds, alpha, beta), log_odds)
+    if math.isfinite(total) or alpha == beta == 1:
+        return total
+
+    def weighted(trials: WeightedScores, sign: float, rule: tuple[float, float]) -> float:
+        def cost(scores: FloatArray) -> FloatArray:
+            x = sign * (scores + log_odds)
+            return np.asarray(weighted_cost_non(np, beta_cost_non(x, *rule), x, *rule, log_weight))
+
+        log_weight = -float(np.logaddexp(0.0, sign * log_odds))
+        return MeanCost.of(trials[0], cost, trials[1]).value
+
+    return weighted(tar, -1.0, (beta, alpha)) + weighted(non, 1.0, (alpha, beta))
+
+
+def scoring_rule_costs(
+    tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float
+) -> tuple[MeanCost, MeanCost]:
+    """Return costs of both classes by a beta-family rule at prior log odds."""
+    if alpha == beta == 1:
+        return log_costs(tar, non, log_odds)
+    return (
+        MeanCost.of(tar[0], lambda s: beta_cost_tar(s + log_odds, alpha, beta), tar[1]),
+        MeanCost.of(non[0], lambda s: beta_cost_non(s + log_odds, alpha, beta), non[1]),
+    )
 
 
 def threshold_density(t: FloatArray, alpha: float, beta: float, prior_log_odds: float) -> FloatArray:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban._files import PathLike, display_name, read_short_text, toml_of
+from deciban._files import read_short_text, toml_of
 from deciban.core.resampling.intervals import combined
-from deciban.errors import FormatError, InputError, option, shortened
+from deciban.errors import FormatError, InputError, display_name, option, shortened
 from deciban.evaluation.metrics import JSON_PLACES, RANKING_NAMES, metric_of
 from deciban.metrics.costs import REGISTERED
+from deciban.types import PathLike
 
 if TYPE_CHECKING:
     from deciban.evaluation.one_system import OneSystem

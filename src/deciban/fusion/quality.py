@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.linear_objective import TrainingTrials
+from deciban.core.training.linear_objective import TrainingTrials, undecided
 from deciban.core.training.moments import equal_classes, moments, ranges
-from deciban.core.training.separation import undecided
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.fusion import quality_measures

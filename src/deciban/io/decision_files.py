@@ -11,20 +11,19 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import pc, to_numpy
-from deciban._files import PathLike, display_name, read_short_text, toml_of
+from deciban._files import read_short_text, toml_of
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Prior
 from deciban.decisions import Application
-from deciban.errors import FormatError, InputError, not_none, option, shortened
+from deciban.errors import FormatError, InputError, display_name, not_none, option, shortened
 from deciban.io.columns.headers import CONDITION
 from deciban.io.columns.values import table_of_all
 from deciban.io.formats import InputOptions, text_formats, text_layouts
 from deciban.io.partitions.files import whole_table
 from deciban.io.source import Source, numbered_lines, read_text, unpacked_name
-from deciban.io.text import is_number, split
-from deciban.io.text.reader import Layout, TextBlocks, parse_blocks
+from deciban.io.text.reader import Layout, TextBlocks, is_number, parse_blocks, split
 from deciban.trials import Origin
-from deciban.types import FloatArray, IntArray, Json
+from deciban.types import FloatArray, IntArray, Json, PathLike
 
 if TYPE_CHECKING:
     from deciban.rules import ThresholdDensity, ThresholdWeights

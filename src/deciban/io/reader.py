@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from deciban import errors
 from deciban._arrow import of_numpy, pc
-from deciban._files import PathLike, Readable, ScratchFolder, display_name, require_file_name
+from deciban._files import ScratchFolder
 from deciban._validate.arrays import unit_of
 from deciban.errors import FormatError, InputError, KeyMismatchError, counted, in_lines, option
 from deciban.io import formats
@@ -27,7 +28,7 @@ from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Qua
 from deciban.trials.joining import RULES, Renaming, rules_in
 from deciban.trials.joining.join import concatenate
 from deciban.trials.lists import PAIR, ROW
-from deciban.types import ScoreUnit
+from deciban.types import PathLike, Readable, ScoreUnit
 
 
 def read_contents(
@@ -118,7 +119,7 @@ def read_input(
         whole = opened.path
         if opened.sides is None:
             refuse_doubles([Path(one.source.path) for one in opened.files if one.source.is_file and one.source.size])
-        together = joined([part.contents for part in parts], display_name(whole), _system_name(whole, name))
+        together = joined([part.contents for part in parts], errors.display_name(whole), _system_name(whole, name))
         file = Input(together, file.format, None, file.layout)
     contents = file.contents
     if need is not None and need not in contents.kinds:
@@ -180,7 +181,7 @@ def lines_again(
     folder = ScratchFolder()
     try:
         with as_file(value, Source(value), folder.path / "copy") as path:
-            return lines_of_rows(TextBlocks(display_name(value), layout, path, size=size, only=at), rows)
+            return lines_of_rows(TextBlocks(errors.display_name(value), layout, path, size=size, only=at), rows)
     except (OSError, FormatError):
         return [None] * len(rows)
     finally:
@@ -189,7 +190,7 @@ def lines_again(
 
 def _system_name(path: PathLike | TwoFiles, name: str | None) -> str:
     """Return the name of a system: as given, or the name of its file without endings."""
-    return formats.bare_name(display_name(path)) if name is None else name
+    return formats.bare_name(errors.display_name(path)) if name is None else name
 
 
 _TABLES = ("index", "key", "class_scores", "class_key", "segment_quality", "id_map")
@@ -387,7 +388,7 @@ def read_two_files(result: Recognized, *, unit: ScoreUnit | None = None) -> Inpu
     """
     names, sides = result.path, result.sides
     if sides is None or not isinstance(names, TwoFiles):
-        raise InputError(f"{display_name(result.path)}: one input. Pass two, of targets and of non-targets.")
+        raise InputError(f"{errors.display_name(result.path)}: one input. Pass two, of targets and of non-targets.")
     tar, non = (read_input(one, need="scores", unit=unit) for one in sides)
     parts = [tar.contents, non.contents]
     lists = [one.systems[0].trials for one in parts]
@@ -399,10 +400,10 @@ def read_two_files(result: Recognized, *, unit: ScoreUnit | None = None) -> Inpu
             f"{named.origin.name} contains names of trials, {nameless.origin.name} does not. Both files of a system "
             f"need names, or none; if the wrong columns were used, name the columns ({option(columns=...)})."
         )
-    whole = joined(parts, display_name(names), name_of_both(names))
+    whole = joined(parts, errors.display_name(names), name_of_both(names))
     trials = whole.systems[0].trials
     truth = np.arange(len(trials)) < len(lists[0])
-    shown = [display_name(one) for one in (names.tar, names.non)]
+    shown = [errors.display_name(one) for one in (names.tar, names.non)]
     origin = replace(whole.origin, reading=" and ".join(dict.fromkeys(one.origin.reading for one in parts)))
     words = dict(zip(shown, (True, False), strict=True))
     return Input(replace(whole, origin=origin, key=Key(trials, truth), words=words), tar.format)
@@ -430,7 +431,7 @@ def name_of_both(files: TwoFiles) -> str:
 
 
 def _folder_and_stem(path: PathLike) -> tuple[str, str]:
-    folder, _, name = display_name(path).rpartition("/")
+    folder, _, name = errors.display_name(path).rpartition("/")
     return folder, formats.bare_name(name)
 
 
@@ -796,10 +797,10 @@ def read_renaming(ids: Any) -> Renaming | None:
     """
     if not is_id_map_file(ids):
         return Renaming.of(ids)
-    require_file_name(ids)
+    errors.require_file_name(ids)
     if str(ids) != "-" and not Path(ids).exists():
         raise InputError(
-            f"ids: {display_name(ids)!r} is neither {', '.join(RULES)} (or several of these separated by commas), nor "
-            "the file of an id map."
+            f"ids: {errors.display_name(ids)!r} is neither {', '.join(RULES)} (or several of these separated by "
+            "commas), nor the file of an id map."
         )
-    return Renaming(display_name(ids), id_map=read_id_map(ids))
+    return Renaming(errors.display_name(ids), id_map=read_id_map(ids))

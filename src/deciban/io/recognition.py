@@ -14,9 +14,9 @@ from typing import Any, TypedDict
 
 import pyarrow as pa
 
-from deciban._files import PathLike, Readable, is_open_file, looked_ahead
+from deciban._files import looked_ahead
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError, option
+from deciban.errors import FormatError, InputError, is_open_file, option
 from deciban.io import formats
 from deciban.io import source as sources
 from deciban.io.columns.headers import Columns, fits_label, role_of
@@ -25,6 +25,7 @@ from deciban.io.text.finding import FirstLines
 from deciban.io.text.reader import Layout, TextBlocks
 from deciban.memory import TIMES_ITS_SIZE, bytes_of_parquet
 from deciban.trials.joining.matching import Duplicates, Missing
+from deciban.types import PathLike, Readable
 
 
 class InputReading(TypedDict):
@@ -136,9 +137,10 @@ class OpenedFile:
         head, is_list, kind = self.source.head, self.is_side and self.options.columns is None, self.source.kind
         if kind != "text" or self.named_format is not None:
             return kind if kind == "Excel" else ""
-        if has_semicolons(head):
+        if b";" in head and has_semicolons(head):
             return ";"
-        return ("\t" if b"\t" in head else " ") if has_decimal_commas(head, is_list=is_list) else ""
+        has_commas = b"," in head and has_decimal_commas(head, is_list=is_list)
+        return ("\t" if b"\t" in head else " ") if has_commas else ""
 
     @cached_property
     def translated(self) -> Translated | None:

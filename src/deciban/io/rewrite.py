@@ -11,8 +11,7 @@ from typing import IO, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import lengths, of_bytes, of_numpy, pc, text_of, to_numpy, with_gaps
-from deciban._files import PathLike
+from deciban._arrow import condition_column, lengths, of_bytes, of_numpy, pc, text_of, to_numpy, with_gaps
 from deciban.errors import FormatError, InputError, Message, teller
 from deciban.io import formats
 from deciban.io.columns.headers import declared_unit
@@ -23,9 +22,8 @@ from deciban.io.text.reader import Layout, whole_lines
 from deciban.io.units import notes_on_submissions, written_as
 from deciban.io.writing import opened, put_and_tell, target_name
 from deciban.trials import ClassScores, Scores, Trials
-from deciban.trials.lists import condition_column
 from deciban.trials.tables import LOG_10
-from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.types import BoolArray, FloatArray, IntArray, PathLike, ScoreArray
 
 
 def write_rescored(

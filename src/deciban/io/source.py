@@ -21,9 +21,10 @@ from typing import IO, Any, BinaryIO, Protocol
 
 import pyarrow as pa
 
-from deciban._files import PathLike, Readable, content_of, display_name, is_open_file, require_file_name, stream_of
+from deciban import errors
+from deciban._files import content_of, stream_of
 from deciban.errors import FormatError, InputError, not_none, option, teller
-from deciban.types import Json
+from deciban.types import Json, PathLike, Readable
 
 _HARMLESS = 256 << 20
 """Number of bytes that any compressed file may expand to, however small it is."""
@@ -256,7 +257,7 @@ class TwoFiles:
 
     def __str__(self) -> str:
         """Return the name of both for messages."""
-        return f"{display_name(self.tar)} + {display_name(self.non)}"
+        return f"{errors.display_name(self.tar)} + {errors.display_name(self.non)}"
 
 
 def single_files(inputs: Iterable[PathLike | TwoFiles | None]) -> list[PathLike]:
@@ -307,13 +308,13 @@ def files_of(path: Readable) -> list[Any]:
     InputError
         If no file matches the pattern, or the name is empty.
     """
-    require_file_name(path)
+    errors.require_file_name(path)
     text = str(path)
-    if is_open_file(path) or text == "-" or not set(text) & set("*?[") or Path(text).exists():
+    if errors.is_open_file(path) or text == "-" or not set(text) & set("*?[") or Path(text).exists():
         return [path]
     result: list[Any] = [*sorted(glob.glob(text, recursive=True))]  # noqa: PTH207  # a whole path, absolute or not
     if not result:
-        raise InputError(f"{display_name(path)}: no file matches this pattern.")
+        raise InputError(f"{errors.display_name(path)}: no file matches this pattern.")
     return result
 
 
@@ -328,10 +329,10 @@ class Source:
     """
 
     def __init__(self, path: Readable) -> None:
-        require_file_name(path)
+        errors.require_file_name(path)
         value: Any = path
-        self._file: Any = value if is_open_file(path) else None
-        self.name = display_name(path)
+        self._file: Any = value if errors.is_open_file(path) else None
+        self.name = errors.display_name(path)
         self.path: PathLike = value if self._file is None else self.name
 
     @cached_property
@@ -456,7 +457,7 @@ def _unpack(source: Source, out: IO[bytes]) -> None:
 
 def _pour(value: Any, out: IO[bytes]) -> None:
     """Copy the rest of a stream."""
-    if is_open_file(value):
+    if errors.is_open_file(value):
         while block := value.read(1 << 20):
             out.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
     else:
@@ -634,7 +635,7 @@ def files_inside(folder: Path) -> list[Path]:
 
 
 def _one(role: str, path: PathLike) -> dict[str, Json]:
-    name = "-" if str(path) == "-" else display_name(path)
+    name = "-" if str(path) == "-" else errors.display_name(path)
     known: dict[str, Json] = {"role": role, "path": name, "size": None, "sha256": None}
     if name == "-" or not Path(path).is_file():
         return known
@@ -676,15 +677,15 @@ def refuse_doubles(paths: Sequence[Path]) -> None:
     for path in paths:
         first = known.setdefault(path.resolve(), path)
         if first is not path:
-            names = display_name(first), display_name(path)
+            names = errors.display_name(first), errors.display_name(path)
             raise FormatError(f"{names[1]} is read twice, as {names[0]} and as {names[1]}. Name each file once.")
     alike: dict[tuple[int, bytes], Path] = {}
     for path in paths:
         first = alike.setdefault(_sampled(path), path)
         if first is not path and filecmp.cmp(first, path, shallow=False):
             raise FormatError(
-                f"{display_name(path)}: the same content as {display_name(first)}, so its trials would count twice. "
-                "Remove one of the two. If the trials differ, put both into one file."
+                f"{errors.display_name(path)}: the same content as {errors.display_name(first)}, so its trials would "
+                "count twice. Remove one of the two. If the trials differ, put both into one file."
             )
 
 

@@ -18,15 +18,15 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy, to_numpy
-from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
+from deciban._files import ScratchFolder, atomic_write
 from deciban.core.resampling.units import Keys, TrialUnits, independent, mixed_bits
-from deciban.errors import FormatError, InputError, Message, counted, names_apart, shortened
+from deciban.errors import FormatError, InputError, Message, counted, display_name, names_apart, shortened
 from deciban.io.formats import SUMMARY, only_format_errors
 from deciban.trials.joining.matching import JoinReport
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Batch, SourcePartition, TrialFields, TrialSource
 from deciban.trials.units import keys_of_trials
-from deciban.types import AnyArray, Foreign, IntArray, Json
+from deciban.types import AnyArray, Foreign, IntArray, Json, PathLike
 
 if TYPE_CHECKING:
     from deciban.io.partitions.files import FileRows

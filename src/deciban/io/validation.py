@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import pc, to_numpy
-from deciban._files import PathLike, ScratchFolder, display_name
-from deciban.errors import FormatError, Message, counted, not_none, option
+from deciban._files import ScratchFolder
+from deciban.errors import FormatError, Message, counted, display_name, not_none, option
 from deciban.io.columns.headers import Columns
 from deciban.io.columns.values import RowTable, table_of_all
 from deciban.io.formats import ContentKind, Contents, InputOptions
@@ -31,8 +31,9 @@ from deciban.io.source import require_one_stream
 from deciban.memory import bytes_of_joined, memory_error, memory_for_trials, rows_that_fit
 from deciban.trials import Index, Origin, Trials
 from deciban.trials.classes import messages_on_ratios
-from deciban.trials.joining import IdsLike, Lookup, Renamed, near_names
-from deciban.types import IntArray
+from deciban.trials.joining import IdsLike, Renamed, near_names
+from deciban.trials.lists import Lookup
+from deciban.types import IntArray, PathLike
 
 SHOWN = 5
 """Number of trials that are shown for each fault."""

@@ -17,7 +17,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from deciban._files import PathLike, atomic_write, display_name, require_file_name, scratch_file
+from deciban import errors
+from deciban._files import atomic_write, scratch_file
 from deciban._validate.arrays import unit_of
 from deciban._validate.classes import Prior
 from deciban.errors import FormatError, InputError, KeyMismatchError, Message, as_message, counted, not_none, option
@@ -33,7 +34,7 @@ from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts
 from deciban.trials.joining.matching import match
 from deciban.trials.lists import ROW
-from deciban.types import ScoreUnit
+from deciban.types import PathLike, ScoreUnit
 
 
 def refuse_overwriting(
@@ -63,9 +64,9 @@ def refuse_overwriting(
     deciban.errors.InputError: out.txt: would be written twice. Give each output its own name.
     """
     for target in targets:
-        require_file_name(target)
+        errors.require_file_name(target)
         if made is None and (str(target).endswith(("/", os.sep)) or Path(target).is_dir()):
-            raise InputError(f"{display_name(target)}: is the name of a folder. Name a file to write.")
+            raise InputError(f"{errors.display_name(target)}: is the name of a folder. Name a file to write.")
     names = [os.path.realpath(target) if str(target) != "-" else "-" for target in targets]
     twice = next((target for target, name in zip(targets, names, strict=True) if names.count(name) > 1), None)
     if twice is not None:
@@ -76,8 +77,8 @@ def refuse_overwriting(
             is_same = path.is_file() and target.exists() and target.samefile(path)
             if is_same or (path.is_dir() and path.resolve() in target.resolve().parents):
                 raise InputError(
-                    f"{display_name(target)}: is an input, or in a folder that is an input. Choose another name for "
-                    "the output."
+                    f"{errors.display_name(target)}: is an input, or in a folder that is an input. Choose another name "
+                    "for the output."
                 )
     for target in targets:
         _require_folder(Path(target), made)
@@ -90,7 +91,8 @@ def _require_folder(target: Path, path: PathLike | None) -> None:
         folder = folder.parent
     if str(target) != "-" and not folder.is_dir():
         raise InputError(
-            f"{display_name(target)}: the folder {str(folder)!r} does not exist. Create it first, or write elsewhere."
+            f"{errors.display_name(target)}: the folder {str(folder)!r} does not exist. Create it first, or write "
+            "elsewhere."
         )
 
 
@@ -222,7 +224,7 @@ def opened(path: PathLike) -> Iterator[IO[bytes]]:
 
 def target_name(path: PathLike) -> str:
     """Return the name of a target for messages."""
-    return "standard output" if str(path) == "-" else display_name(path)
+    return "standard output" if str(path) == "-" else errors.display_name(path)
 
 
 def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
@@ -364,7 +366,7 @@ def convert(
         if not reason:
             return _in_batches(source, target, read, reading, unit, memory_for_trials(memory) / 2)
         if memory is not None:
-            raise memory_error(f"memory: {display_name(source)} does not fit in memory, and {reason}")
+            raise memory_error(f"memory: {errors.display_name(source)} does not fit in memory, and {reason}")
     result = read_input(source, need=what, unit=unit, **reading).contents
     contents = read.add(result)
     messages = list(read.messages(result.origin.name))
@@ -482,7 +484,7 @@ def _in_batches(
                 left = [Message("left out", "", one) for one in lost]
             writer.write(table, name)
     message = Message("wrote", target_name(target), "as parquet, in batches")
-    return (*read.messages(display_name(source)), *(left or ()), message)
+    return (*read.messages(errors.display_name(source)), *(left or ()), message)
 
 
 def read_message(kind: str, contents: Contents, counts: str) -> Message:

@@ -13,7 +13,7 @@ from scipy.special import logit, ndtr, ndtri
 
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import tell_of_two
-from deciban.core import expected
+from deciban.core import expected, proper
 from deciban.core.expected import ErrorCounts, WeightedScores
 from deciban.core.ranks import roc as ranks
 from deciban.core.ranks.counts import CountTable, SortedClass, UnsortedClass, corners, counted
@@ -221,7 +221,7 @@ class ScoredTrials:
         """Return the expected cost by a beta-family rule; see `deciban.metrics.scoring_rule_cost`."""
         alpha, beta = _validate.rule(alpha, beta)
         log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
-        return at_each(log_odds, lambda x: expected.scoring_rule_cost(self.tar, self.non, x, alpha, beta))
+        return at_each(log_odds, lambda x: proper.scoring_rule_cost(self.tar, self.non, x, alpha, beta))
 
 
 def _positive(scores: ScoreArray, weights: CountArray | None) -> expected.WeightedScores:

@@ -10,11 +10,11 @@ from importlib import resources
 from pathlib import Path
 from typing import NoReturn
 
-from deciban._files import PathLike, content_of, display_name, is_open_file, require_file_name, stream_of
+from deciban._files import content_of, stream_of
 from deciban._lazy import registered, registered_names
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, display_name, is_open_file, require_file_name
 from deciban.models.model import SCHEMA, Model, Training, uncertainty_of
-from deciban.types import Json
+from deciban.types import Json, PathLike
 
 _MOST_BYTES = 1 << 30
 

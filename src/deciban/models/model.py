@@ -23,8 +23,8 @@ from deciban.errors import DecibanWarning, InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, Json, ScoreArray
 
 if TYPE_CHECKING:
-    from deciban._files import PathLike
     from deciban.core.resampling.linearised import UnitChanges
+    from deciban.types import PathLike
 
 _BLOCK = 1 << 16
 _MIXER = np.uint64(0xBF58476D1CE4E5B9)

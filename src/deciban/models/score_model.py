@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate.classes import Names
-from deciban.core import expected
+from deciban.core import expected, proper
 from deciban.core.expected import ClassCosts, WeightedScores
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
@@ -424,7 +424,7 @@ def _costs_by_rule(log_odds: float, alpha: float, beta: float, llrs: Batch) -> C
     if llrs.truth is None or not len(llrs.truth):
         return None
     tar, non = map(counting_llrs, llrs.by_class())
-    return ClassCosts(expected.scoring_rule_costs(tar, non, log_odds, alpha, beta))
+    return ClassCosts(proper.scoring_rule_costs(tar, non, log_odds, alpha, beta))
 
 
 def counting_llrs(trials: WeightedScores) -> WeightedScores:
@@ -583,7 +583,7 @@ class TrainedByRule(TwoClassModel):
     def cost_of(self, tar: WeightedScores, non: WeightedScores) -> float:
         """Return the expected cost of weighted llrs of each class by the rule and prior of training."""
         alpha, beta, log_odds, _ = self._rule()
-        return expected.scoring_rule_cost(tar, non, log_odds, alpha, beta)
+        return proper.scoring_rule_cost(tar, non, log_odds, alpha, beta)
 
     def cost_of_source(self, llrs: TrialSource, engine: Engine | None) -> float:
         """Return the expected cost of the llrs of a source, in one pass."""

@@ -1,8 +1,8 @@
 """Calibration loss: cross-entropy before and after the best scale and offsets (thesis section 8.4.2).
 
 Scales are at least 0. A scale above 0 leaves infinite log-likelihoods infinite; scale 0 makes all scores equal. If the
-cost falls forever along a direction (`deciban.core.training.separation.Escape`), rivals that fall behind forever cost
-nothing in the limit: they are excluded, and the remaining problem has an optimum.
+cost falls forever along a direction (`deciban.core.training.multiclass_objective.Escape`), rivals that fall behind
+forever cost nothing in the limit: they are excluded, and the remaining problem has an optimum.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from deciban.core.logliks import class_major, difference, row_blocks
 from deciban.core.proper import beta_cost_non, beta_cost_tar
 from deciban.core.training.batches import PartsOfClassTrials
 from deciban.core.training.moments import Survey
-from deciban.core.training.multiclass_objective import ClassTrials, CountedTrials, decided, ruled_out
+from deciban.core.training.multiclass_objective import ClassTrials, CountedTrials, Escape, decided, ruled_out
 from deciban.core.training.multiclass_training import train_counted
-from deciban.core.training.separation import Escape
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.multiclass.tables import ScoredClasses, class_costs, entropy, expected_surprise, mixed, surprises

@@ -23,9 +23,8 @@ from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, Groups, tell_of_many
 from deciban.core import class_counts
 from deciban.core import logliks as kernels
-from deciban.core.expected import MeanCost, log_cost
+from deciban.core.expected import MeanCost, log_cost, softplus
 from deciban.core.logliks import loglik_of_posterior, prior_ratio, quadratic_cost, relative, row_blocks
-from deciban.core.proper import softplus
 from deciban.core.ranks.counts import SortedClass
 from deciban.errors import InputError
 from deciban.metrics import SortedScores

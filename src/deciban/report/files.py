@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deciban import plots
-from deciban._files import PathLike, display_name, read_short_text
+from deciban._files import read_short_text
 from deciban.core.resampling.intervals import LEVEL
-from deciban.errors import InputError, option
+from deciban.errors import InputError, display_name, option
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.results import Results
 from deciban.io.source import require_one_stream, single_files
@@ -21,7 +21,7 @@ from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report.tables import Page, Provenance, date_written, level_of
-from deciban.types import Progress
+from deciban.types import PathLike, Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
 from deciban.workflows.options import Options, Split
 from deciban.workflows.reading.inputs import Opened, Paths, named_scores, opened, paths_of

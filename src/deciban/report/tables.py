@@ -18,7 +18,6 @@ import numpy as np
 import scipy
 from markupsafe import Markup, escape
 
-from deciban._files import PathLike
 from deciban._version import __version__
 from deciban.core.ranks.roc import FEW_ERRORS
 from deciban.core.resampling.intervals import LEVEL
@@ -30,6 +29,7 @@ from deciban.evaluation.two_class.evaluate import prior_name
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.io.source import TwoFiles, described
 from deciban.tables.writers import MINUS, MISSING, count, number, percent, sure
+from deciban.types import PathLike
 
 if TYPE_CHECKING:
     from deciban.analysis import FusionMetrics, Selection

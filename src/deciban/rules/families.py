@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, xlog1py, xlogy
 
 from deciban._validate import arrays as _validate
+from deciban.core.expected import softplus
 from deciban.core.logliks import complements, sums_of_others
-from deciban.core.proper import NODE_WEIGHTS, NODES, beta_cost_non, beta_cost_tar, log_beta, softplus
+from deciban.core.proper import NODE_WEIGHTS, NODES, beta_cost_non, beta_cost_tar, log_beta
 from deciban.core.ranks.roc import OperatingPoint
 from deciban.decisions.application import Application, least_cost_actions
 from deciban.errors import InputError

@@ -14,9 +14,9 @@ from deciban._validate import arrays as _validate
 from deciban._validate.arrays import like_probabilities
 from deciban._validate.classes import SHARE_BELOW_1, like_posteriors, like_ratios, ratios_note
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, option, shortened
-from deciban.trials.joining import IdsLike, Renaming
+from deciban.trials.joining import IdsLike
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked
-from deciban.trials.lists import NO_CONDITIONS, Conditions, Trials, owned
+from deciban.trials.lists import NO_CONDITIONS, Conditions, Trials
 from deciban.trials.tables import Scores, TrialTable
 from deciban.types import IntArray, Names, ScoreArray
 
@@ -100,7 +100,7 @@ class ClassScores(TrialTable):
                 f"{trials.origin.where(row)}: a score of {trials.name_of(row)} is NaN. Infinite scores are allowed, "
                 "NaN is not."
             )
-        return cls(trials, called, owned(matrix, score), name)
+        return cls(trials, called, _validate.owned(matrix, score), name)
 
     def of_classes(self, classes: Sequence[str]) -> ClassScores:
         """Return the scores of these classes, in this order.
@@ -330,7 +330,7 @@ def align_class_systems(
             f"{systems[0].trials.origin.name} has scores for {', '.join(classes)} only. Remove these segments from the "
             "key, or use scores for all of its classes."
         )
-    result = match(ordered, key, missing, duplicates, by_order=by_order, ids=Renaming.of(ids))
+    result = match(ordered, key, missing, duplicates, by_order=by_order, ids=ids)
     label = place[result.key.label]
     return [
         AlignedClasses(

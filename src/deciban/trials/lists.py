@@ -1,8 +1,7 @@
-"""Lists of trials in the order of the user, with names encoded as integers."""
+"""Lists of trials in the order of the user, with names encoded as integers, and their lookup in other lists."""
 
 from __future__ import annotations
 
-import copy
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from deciban._arrow import Ids, NamesLike, encode, is_text, of_numpy, pc, plain_names, positions
+from deciban._arrow import Ids, NamesLike, condition_column, encode, of_numpy, plain_names, positions
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, counted, shortened
 from deciban.types import AnyArray, BoolArray, IntArray
@@ -43,48 +42,10 @@ def read_only(array: Any) -> Any:
     return view
 
 
-def owned(array: AnyArray, values: ArrayLike) -> AnyArray:
-    """Return an array made from an argument, as a copy if it shares the memory of the argument."""
-    if isinstance(values, list | tuple):
-        return array
-    return array.copy() if np.may_share_memory(array, np.asarray(values)) else array
-
-
 Conditions: TypeAlias = Mapping[str, NamesLike]
 """Additional columns of trials by name: text, numbers or truth values, one for each trial."""
 
 NO_CONDITIONS: Conditions = MappingProxyType({})
-
-
-def condition_column(name: str, values: NamesLike) -> pa.Array:
-    """Return the values of a condition, one per trial, as an Arrow array; all types of text become strings.
-
-    Raises
-    ------
-    InputError
-        If the values are too long for one array, or not scalars.
-    """
-    try:
-        if not isinstance(values, pa.Array | pa.ChunkedArray):
-            # Arrow would share the memory of arrays of the caller.
-            values = pa.array(copy.deepcopy(values) if hasattr(values, "__array__") else values)
-        column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-        if isinstance(column, pa.Array) and pa.types.is_dictionary(column.type):
-            is_words = is_text(column.type.value_type)
-            column = (column.dictionary.cast(pa.string()) if is_words else column.dictionary).take(column.indices)
-        column = column.cast(pa.string()) if pa.types.is_null(column.type) or is_text(column.type) else column
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"{name}: cannot store these values ({error}).") from error
-    if isinstance(column, pa.ChunkedArray):
-        raise InputError(f"{name}: more than 2 GiB of values do not fit one column. Leave it out.")
-    if pa.types.is_nested(column.type):
-        raise InputError(f"{name}: contains {column.type} values. A condition must have one value per trial.")
-    return column
-
-
-def as_text(column: pa.Array) -> pa.Array:
-    """Return the values of a condition as text."""
-    return column if column.type == pa.string() else pc.cast(column, pa.string())
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,23 +111,6 @@ class SelectedRows:
     def __call__(self, rows: Sequence[int]) -> list[str]:
         """Return the places of rows as text."""
         return self.origin.where_all([int(self.rows[row]) for row in rows])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ConcatenatedRows:
-    """Function that returns the places of rows of concatenated tables; ``starts`` are the first rows of the tables."""
-
-    origins: tuple[Origin, ...]
-    starts: tuple[int, ...]
-
-    def __call__(self, rows: Sequence[int]) -> list[str]:
-        """Return the places of rows as text."""
-        part = dict(zip(rows, (np.searchsorted(self.starts, rows, side="right") - 1).tolist(), strict=True))
-        named: dict[int, str] = {}
-        for at in {*part.values()}:
-            mine = [row for row in rows if part[row] == at]
-            named |= zip(mine, self.origins[at].where_all([row - self.starts[at] for row in mine]), strict=True)
-        return [named[row] for row in rows]
 
 
 PAIR = ("enroll", "test")
@@ -515,7 +459,7 @@ def _mask(values: ArrayLike, shape: tuple[int, int]) -> BoolArray | None:
     mask = _validate.array(values, "mask")
     if mask.shape != shape or mask.dtype != np.bool_:
         raise InputError(f"mask: expected {shape} booleans, got {mask.dtype} of shape {mask.shape}.")
-    return None if mask.all() else owned(mask, values)
+    return None if mask.all() else _validate.owned(mask, values)
 
 
 def _distinct(values: NamesLike, side: str) -> pa.Array:
@@ -529,3 +473,192 @@ def _distinct(values: NamesLike, side: str) -> pa.Array:
             "rows and columns of a matrix need distinct names. Were the names cut off at 100 characters?"
         )
     return array
+
+
+_SPARSEST_TABLE = 4
+"""Largest number of possible trials per trial for which a table of all possible trials is faster than sorting."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ordered:
+    """Codes in ascending order.
+
+    Attributes
+    ----------
+    codes : (n,) int array
+    rows : (n,) int array
+        Index of each code in the unsorted list; equal codes keep their order.
+    """
+
+    codes: IntArray
+    rows: IntArray
+
+    @property
+    def repeats(self) -> BoolArray:
+        """True for codes that equal the code before them."""
+        again = np.zeros(len(self.codes), np.bool_)
+        np.equal(self.codes[1:], self.codes[:-1], out=again[1:])
+        return again
+
+
+def in_order(codes: IntArray, n_possible: int) -> Ordered:
+    """Sort codes from -1 to ``n_possible - 1``.
+
+    If code and row fit one integer, sorting these integers takes a fraction of the time of ``argsort``.
+    """
+    bits = len(codes).bit_length()
+    if n_possible > 1 << (63 - bits):
+        rows = np.argsort(codes, kind="stable")
+        return Ordered(codes[rows], rows)
+    packed = np.left_shift(codes, bits, dtype=np.int64)
+    first_rows = np.arange(min(len(codes), _BATCH))
+    for start in range(0, len(codes), _BATCH):
+        packed[start : start + _BATCH] |= first_rows[: len(codes) - start] + start
+    packed.sort()
+    rows = packed & ((1 << bits) - 1)
+    packed >>= bits
+    return Ordered(packed, rows)
+
+
+def place_in(expected: IntArray, among: IntArray) -> IntArray:
+    """Return the index of each wanted code in other codes (the first of several), -1 for none. Both are sorted."""
+    if not len(among):
+        return np.full(len(expected), -1)
+    if np.array_equal(expected, among):
+        # Equal neighbours share their first index.
+        return np.arange(len(expected)) if np.all(among[1:] > among[:-1]) else np.searchsorted(among, expected)
+    place: IntArray = np.searchsorted(among, expected)
+    absent = among[np.minimum(place, len(among) - 1)] != expected
+    place[absent] = -1
+    return place
+
+
+_NO_COPIES = np.empty((2, 0), np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatchedRows:
+    """Rows of wanted trials in a table.
+
+    Attributes
+    ----------
+    rows : (n_wanted,) int array, or None
+        The first row of each wanted trial, -1 for none. None if the table contains exactly the wanted trials in the
+        same order.
+    n_extra : int
+        Number of rows of other trials.
+    copies : (2, n) int array
+        For each repeated row of a wanted trial, the first row of that trial and the repeated row, in the order of the
+        latter.
+    """
+
+    rows: IntArray | None
+    n_extra: int = 0
+    copies: IntArray = field(default_factory=lambda: _NO_COPIES)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Trials that can be looked up in any number of tables; the preparation is done once.
+
+    Repeated wanted trials are found, but they are not distinguished in the counts of extra rows and copies.
+    """
+
+    trials: Trials
+
+    @cached_property
+    def _codes(self) -> IntArray:
+        return self.trials.codes_in(self.trials)
+
+    @cached_property
+    def _ordered(self) -> Ordered:
+        return in_order(self._codes, self.trials.n_possible)
+
+    @cached_property
+    def surplus(self) -> IntArray:
+        """Pairs of rows with the same trial: its first row and each later row, in the order of the latter."""
+        trials = self.trials
+        if trials.listed is None:
+            return _NO_COPIES
+        if trials.n_possible <= _SPARSEST_TABLE * len(trials):
+            seen = np.zeros(trials.n_possible, np.bool_)
+            seen[self._codes] = True
+            if np.count_nonzero(seen) == len(trials):
+                return _NO_COPIES
+        return _pairs(self._ordered)
+
+    def find(self, among: Trials) -> MatchedRows:
+        """Return the rows of the wanted trials in another list."""
+        if _same(self.trials, among):
+            return MatchedRows(None)
+        if among.listed is None:
+            return self._in_grid(among)
+        codes = among.codes_in(self.trials)
+        if self.trials.n_possible <= _SPARSEST_TABLE * len(codes):
+            return self._in_table(codes)
+        return self._in_ordered(codes)
+
+    def _in_grid(self, among: Trials) -> MatchedRows:
+        """Return rows in a grid: the cell of a trial, less the number of earlier cells that are not trials."""
+        rows = self.trials.codes_in(among)
+        if among.mask is not None:
+            row_of_cell: AnyArray = np.cumsum(among.mask, dtype=np.int32 if among.mask.size < 2**31 else np.int64)
+            row_of_cell -= 1
+            row_of_cell[~among.mask.ravel()] = -1
+            rows = np.where(rows < 0, -1, row_of_cell[rows])
+        return MatchedRows(rows, len(among) - int(np.count_nonzero(rows >= 0)))
+
+    def _in_table(self, codes: IntArray) -> MatchedRows:
+        kind = np.int32 if len(codes) < 2**31 else np.int64
+        # The last entry takes the rows of unknown trials.
+        table: AnyArray = np.full(self.trials.n_possible + 1, -1, kind)
+        table[codes[::-1]] = np.arange(len(codes), dtype=kind)[::-1]  # the first of several rows wins
+        table[-1] = -1
+        is_full = self.trials.listed is None and self.trials.mask is None
+        rows = table[:-1] if is_full else table[self._codes]
+        n_hit = int(np.count_nonzero(rows >= 0))
+        n_known = len(codes) - int(np.count_nonzero(codes < 0))
+        if int(np.count_nonzero(table >= 0)) == n_known:  # no trial occurs twice
+            return MatchedRows(rows, len(codes) - n_hit)
+        first = table[codes]
+        surplus = np.flatnonzero((first >= 0) & (first != np.arange(len(codes))))
+        is_wanted = np.zeros(self.trials.n_possible, np.bool_)
+        is_wanted[self._codes] = True
+        surplus = surplus[is_wanted[codes[surplus]]]
+        copies = np.stack((first[surplus].astype(np.int64), surplus))
+        return MatchedRows(rows, len(codes) - n_hit - len(surplus), copies)
+
+    def _in_ordered(self, codes: IntArray) -> MatchedRows:
+        expected, among = self._ordered, in_order(codes, self.trials.n_possible)
+        place = place_in(expected.codes, among.codes)
+        rows = np.empty(len(expected.rows), np.int64)
+        rows[expected.rows] = np.where(place < 0, -1, among.rows[place]) if len(codes) else -1
+        n_hit = int(np.count_nonzero(place >= 0))
+        again = among.repeats
+        if not again.any():
+            return MatchedRows(rows, len(codes) - n_hit)
+        pairs = _pairs(among, (place_in(among.codes, expected.codes) >= 0) & again)
+        return MatchedRows(rows, len(codes) - n_hit - pairs.shape[1], pairs)
+
+
+def _same(one: Trials, other: Trials) -> bool:
+    """Return True if two lists obviously contain the same trials in the same order, without encoding names."""
+    names = zip(one.names, other.names, strict=True)
+    if len(one) != len(other) or not all(mine is theirs or mine.equals(theirs) for mine, theirs in names):
+        return False
+    if one.listed is None or other.listed is None:
+        if one.listed is not other.listed or one.mask is None or other.mask is None:
+            return one.listed is other.listed and one.mask is other.mask
+        return np.array_equal(one.mask, other.mask)
+    return all(a is b or np.array_equal(a, b) for a, b in zip(one.listed, other.listed, strict=True))
+
+
+def _pairs(ordered: Ordered, again: AnyArray | None = None) -> IntArray:
+    """Return the first and the later row of each repeated code, in the order of the latter."""
+    starts = ~ordered.repeats
+    again = ~starts if again is None else again
+    if not again.any():
+        return _NO_COPIES
+    first = ordered.rows[starts][(np.cumsum(starts) - 1)[again]]
+    later = ordered.rows[again]
+    return np.stack((first, later))[:, np.argsort(later)]

@@ -24,11 +24,11 @@ from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray,
 if TYPE_CHECKING:  # these modules need Arrow
     import pyarrow as pa
 
-    from deciban._files import PathLike
     from deciban.core.expected import WeightedScores
     from deciban.core.resampling.units import SpeakersByName
     from deciban.trials.joining.matching import JoinReport
     from deciban.trials.lists import Trials
+    from deciban.types import PathLike
 
 
 @dataclass(frozen=True, slots=True)

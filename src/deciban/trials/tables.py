@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from deciban._arrow import (
     Ids,
     NamesLike,
+    as_text,
     constant,
     encode,
     of_numpy,
@@ -25,7 +26,7 @@ from deciban._arrow import (
 )
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, counted, shortened
-from deciban.trials.lists import NO_CONDITIONS, Conditions, Frozen, Origin, Trials, as_text, owned
+from deciban.trials.lists import NO_CONDITIONS, Conditions, Frozen, Origin, Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 Chosen: TypeAlias = str | Sequence[str] | None
@@ -352,7 +353,7 @@ class Key(TrialTable):
             raise InputError(
                 f"is_target: expected {len(trials)} booleans, got {truth.dtype} values of shape {truth.shape}."
             )
-        return cls(trials, owned(truth, is_target))
+        return cls(trials, _validate.owned(truth, is_target))
 
     def _in_words(self) -> Sequence[str]:
         return (f"{self.n_tar:,} target, {self.n_non:,} non-target",)
@@ -418,7 +419,7 @@ class Scores(TrialTable):
         trials, values = Trials.of(ids, conditions=conditions), _validate.scores(score, "score")
         if len(values) != len(trials):
             raise InputError(f"score: {len(values)} scores for {len(trials)} trials.")
-        return cls(trials, owned(values, score), name, log10)
+        return cls(trials, _validate.owned(values, score), name, log10)
 
     @property
     def unit(self) -> ScoreUnit:
@@ -477,7 +478,7 @@ class Scores(TrialTable):
         array([ 2., -1.])
         """
         transformed = function(self.score.copy())
-        values = owned(_validate.scores(transformed, "result of the function"), transformed)
+        values = _validate.owned(_validate.scores(transformed, "result of the function"), transformed)
         if values.shape != self.score.shape:
             raise InputError(f"transform: the function returned {len(values)} scores for {len(self.score)} trials.")
         return replace(self, score=values, log10=self.log10 if log10 is None else log10)
@@ -547,7 +548,7 @@ class SegmentQuality(Frozen):
         if not np.isfinite(numbers).all():
             row = int(np.argmin(np.isfinite(numbers).all(axis=1)))
             raise InputError(f"{origin.name}: a quality measure of {items[row].as_py()!r} is not finite.")
-        return cls(items, owned(numbers, values), _measure_names(measures, numbers.shape[1]), origin)
+        return cls(items, _validate.owned(numbers, values), _measure_names(measures, numbers.shape[1]), origin)
 
     def __len__(self) -> int:
         return len(self.names)

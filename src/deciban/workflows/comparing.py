@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban._files import PathLike
 from deciban.analysis.comparison import Against, Comparison, compare_results
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
@@ -23,7 +22,7 @@ from deciban.trials.lists import PAIR, ROW
 from deciban.trials.sources import TrialSource, ordered
 from deciban.trials.tables import LOG_10
 from deciban.trials.units import side_of, units_of_columns
-from deciban.types import AnyArray, Progress
+from deciban.types import AnyArray, PathLike, Progress
 from deciban.workflows.evaluate import evaluate_model, evaluate_source
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_metrics

@@ -11,10 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban._arrow import constant, pc
-from deciban._files import PathLike, display_name
 from deciban._validate.arrays import like_probabilities, probabilities_note
 from deciban._validate.classes import like_posteriors, posteriors_note
-from deciban.errors import as_message, negation_note, option, shortened
+from deciban.errors import as_message, display_name, negation_note, option, shortened
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
 from deciban.io.recognition import is_summary_file
@@ -25,8 +24,8 @@ from deciban.models import load_model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.classes import ScoreStatistics
-from deciban.trials.joining import Lookup
-from deciban.types import ScoreArray
+from deciban.trials.lists import Lookup
+from deciban.types import PathLike, ScoreArray
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.kinds.base import UNDECLARED, UNIT
 

@@ -11,11 +11,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deciban._files import PathLike, display_name
 from deciban.analysis.systems import LEAST_GAIN, Search, Selection
 from deciban.calibration.cross import SourceParts
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import WARNING, InputError, Message, counted, option
+from deciban.errors import WARNING, InputError, Message, counted, display_name, option
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import several_systems
 from deciban.models import Model, load_model
@@ -25,7 +24,7 @@ from deciban.models.sources import AvailableSystems, mapped, naming_rows, scored
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, counting, found_in, having, ordered
 from deciban.trials.speakers import BatchUnits
-from deciban.types import AnyArray, Progress
+from deciban.types import AnyArray, PathLike, Progress
 from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import KindName, Options, RenamedSystems, known_by
 from deciban.workflows.reading.units import HoldOut, UnitsOfSource, groups_of, pairs_of

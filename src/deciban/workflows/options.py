@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from deciban._files import PathLike, is_file
+from deciban._files import is_file
 from deciban._validate.arrays import unit_of
 from deciban._validate.classes import Groups, Prior
 from deciban.core.ranks.roc import PointLike, as_operating_point
@@ -26,7 +26,7 @@ from deciban.memory import allowed_memory, give_back_at_once, memory_for_trials,
 from deciban.trials import IdMap
 from deciban.trials.joining import IdsLike, Renaming
 from deciban.trials.sources import Engine
-from deciban.types import Axis, Raw, ScoreUnit
+from deciban.types import Axis, PathLike, Raw, ScoreUnit
 from deciban.workflows.reading.partitions import SplitColumn, require_apart, split_columns
 
 if TYPE_CHECKING:

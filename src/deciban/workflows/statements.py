@@ -10,13 +10,13 @@ from importlib import resources
 from itertools import pairwise
 from typing import Any, get_args
 
-from deciban._files import PathLike, display_name, read_short_text, toml_of
+from deciban._files import read_short_text, toml_of
 from deciban._validate.arrays import one_of
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, display_name
 from deciban.evaluation.one_system import Jsonable, plain
 from deciban.models import Model, load_model
 from deciban.models.model import content_of
-from deciban.types import ScoreUnit
+from deciban.types import PathLike, ScoreUnit
 
 _ROUNDING = 1e-7
 """Share of a step by which an LR may be below it."""

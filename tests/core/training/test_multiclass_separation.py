@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import connected_components
 
-from deciban.core.training.separation import Escape, reachable
+from deciban.core.training.multiclass_objective import Escape, reachable
 
 
 def leads_of(seed, *, least=-3, most=3):

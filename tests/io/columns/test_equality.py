@@ -11,8 +11,7 @@ import deciban
 from deciban import FormatError, InputError, read_key, read_scores
 from deciban.io import read_contents
 from deciban.io.columns.headers import compared
-from deciban.io.columns.values import same_names
-from deciban.io.formats import RowError
+from deciban.io.formats import RowError, same_names
 
 NAMES = ["ann", "Ann", "bob", "1", "01", "é"]
 PAIRS = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), min_size=1, max_size=20)

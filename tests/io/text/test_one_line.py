@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.io.text import is_number, is_quoted, split
+from deciban.io.text.finding import is_quoted
+from deciban.io.text.reader import is_number, split
 
 
 @given(

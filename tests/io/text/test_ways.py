@@ -13,7 +13,7 @@ import deciban
 from deciban import FormatError, InputError
 from deciban.errors import command_spelling
 from deciban.io.columns.headers import words_in_options
-from deciban.io.text import titled
+from deciban.io.text.finding import titled
 
 SCORE = [2.5, -1.0, 0.25, 1.5, -0.5, 3.0]
 TRUTH = [True, False, False, True, False, True]

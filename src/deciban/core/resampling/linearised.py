@@ -17,7 +17,8 @@ from typing import Self, TypeAlias
 import numpy as np
 from scipy.special import expit, ndtr
 
-from deciban.core.proper import beta_cost_non, beta_cost_tar, softplus
+from deciban.core.expected import softplus
+from deciban.core.proper import beta_cost_non, beta_cost_tar
 from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.roc import Pav, Rocch, detection_cost, pool
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, is_enough

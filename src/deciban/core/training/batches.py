@@ -17,8 +17,7 @@ from deciban._validate.arrays import all_finite
 from deciban._validate.classes import Names
 from deciban.core.logliks import are_alike
 from deciban.core.training import multiclass_objective
-from deciban.core.training.linear_objective import TrainingTrials
-from deciban.core.training.separation import Amounts, Pair, undecided
+from deciban.core.training.linear_objective import Amounts, Pair, TrainingTrials, undecided
 from deciban.core.training.sums import BatchedTraining, Deviations, Ends, Left, Parts, RandomSample, Sums, sample_size
 from deciban.types import Additive, BoolArray, FloatArray, ScoreArray
 
@@ -42,7 +41,7 @@ class PartsOfTrials(Parts[TrainingTrials]):
     _first: tuple[Pair, FirstPass] | None = None
 
     def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
-        """Return the undecided trials after one first pass; see `deciban.core.training.separation.undecided`."""
+        """Return the undecided trials after one first pass; see `deciban.core.training.linear_objective.undecided`."""
         if self._first is None or self._first[0] != (alpha, beta):
             self._first = (alpha, beta), self.each(partial(FirstPass.of, alpha, beta, self.memory))
         result = self._first[1]
@@ -147,7 +146,7 @@ class FirstPass(Additive):
         Raises
         ------
         TrialError
-            See `deciban.core.training.separation.undecided`.
+            See `deciban.core.training.linear_objective.undecided`.
         """
         left, amounts = undecided(trials, alpha, beta)
         ends = [(np.min(one[:], initial=np.inf), np.max(one[:], initial=-np.inf)) for one in left.columns]

@@ -26,10 +26,9 @@ from deciban.core.resampling.linearised import UnitChanges
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training import multiclass_objective
 from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
-from deciban.core.training.linear_objective import TrainingTrials
+from deciban.core.training.linear_objective import TrainingTrials, with_class_weights
 from deciban.core.training.moments import SAMPLE, moments, sample, standardization
 from deciban.core.training.multiclass_training import objective_of
-from deciban.core.training.separation import with_class_weights
 from deciban.core.training.sums import Sums, UnitSums
 from deciban.core.training.trust_region import steep
 from deciban.errors import InputError, not_none

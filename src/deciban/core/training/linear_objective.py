@@ -5,22 +5,27 @@ objective is ``p mean_tar C(x | tar) + (1 - p) mean_non C(x | non)`` for a rule 
 Doddington 2013 eqs. 3 and 16, BOSARIS paper eq. 30), plus optionally half the penalty times the squared parameters.
 
 One pass over the trials returns value, gradient and Hessian. It uses small blocks and makes no copy of the scores.
+Trials that infinite scores decide are left out before: no parameter changes their cost.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.special import expit
 
+from deciban._validate.arrays import all_finite
 from deciban.core.proper import Terms, beta_cost_non, kernel, slope_kernel
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import UNTHREADED, Ends, F, Sums, SumsUpTo, TrialObjective, dot, length_bound
 from deciban.core.training.trust_region import SIZE, Derivatives
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.errors import InputError, TrialError
+from deciban.types import Additive, AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _OFF_CENTER = 10.0
 """Centers beyond this many widths would cancel digits of sums that are standardized afterwards."""
@@ -486,3 +491,136 @@ class LinearObjective(TrialObjective):
         if self.intercept:
             features[-1] = 1.0
         return FeatureBlock(features)
+
+
+_FEW = 1 << 15
+"""Number of scores that are checked together, so that they stay in cache."""
+
+
+Pair = tuple[float, float]
+"""Numbers of non-targets and of targets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts(Additive):
+    """Numbers of non-targets and targets by kind; ``a + b`` merges two sets of trials.
+
+    Attributes
+    ----------
+    total : (float, float)
+        Number (or weight) of trials.
+    wrong : (float, float)
+        Number (or weight) of trials whose infinite scores contradict their class.
+    left : (int, int)
+        Trials that infinite scores do not decide.
+    """
+
+    total: Pair
+    wrong: Pair
+    left: tuple[int, int]
+
+    def class_weights(self, log_odds: float) -> Pair:
+        """Return the contribution of a non-target and of a target of weight 1."""
+        return float(expit(-log_odds)) / self.total[0], float(expit(log_odds)) / self.total[1]
+
+    def lost(self, class_weights: Pair, alpha: float, beta: float) -> float:
+        """Return the cost of the wrong trials, which does not depend on the parameters."""
+        limits = [_limit(own, alpha + beta) for own in (beta, alpha)]
+        parts = zip(class_weights, limits, self.wrong, strict=True)
+        return sum(weight * limit * wrong for weight, limit, wrong in parts if wrong)
+
+
+def with_class_weights(trials: Any, alpha: float, beta: float, log_odds: float) -> tuple[Any, float]:
+    """Return the trials whose cost depends on the parameters, with class weights, and the cost of the others.
+
+    Infinite scores represent certainty: a target at +inf costs nothing at any parameters, as long as the weight of its
+    system is positive.
+
+    Parameters
+    ----------
+    trials : TrainingTrials or PartsOfTrials
+    alpha, beta, log_odds : float
+
+    Raises
+    ------
+    TrialError, InputError
+        If an infinite score contradicts the true class, and the rule has no limit for this cost; if systems contradict
+        each other; or if a class has no finite score.
+    """
+    left, amounts = undecided(trials, alpha, beta)
+    if not min(amounts.left):
+        raise InputError("scores: one class has no finite score. Training needs finite scores of both classes.")
+    class_weights = amounts.class_weights(log_odds)
+    return replace(left, class_weights=class_weights), amounts.lost(class_weights, alpha, beta)
+
+
+def undecided(trials: Any, alpha: float, beta: float) -> tuple[Any, Amounts]:
+    """Return the trials that count and that infinite scores do not decide, and the numbers of trials by kind.
+
+    Raises
+    ------
+    TrialError
+        See `with_class_weights`.
+    """
+    if not isinstance(trials, TrainingTrials):
+        result: tuple[Any, Amounts] = trials.undecided(alpha, beta)
+        return result
+    if trials.weights is not None and not trials.weights.all():
+        counting = np.flatnonzero(trials.weights)
+        numbers = counting if trials.numbers is None else trials.numbers[counting]
+        return undecided(replace(trials.take(counting), numbers=numbers), alpha, beta)
+    try:
+        return _undecided(trials, alpha, beta)
+    except TrialError as error:
+        raise error if trials.numbers is None else error.among(trials.numbers) from None
+
+
+def _undecided(trials: TrainingTrials, alpha: float, beta: float) -> tuple[TrainingTrials, Amounts]:
+    """Do the same as `undecided` for trials in memory that all count."""
+    is_target, verdict, total = trials.is_target, _verdict(trials), trials.amounts
+    if verdict is None:
+        return trials, Amounts(total, (0.0, 0.0), _counts(is_target))
+    wrong = ((verdict > 0) & ~is_target, (verdict < 0) & is_target)
+    for rows, name, sign, own in ((wrong[1], "target", "-inf", alpha), (wrong[0], "non-target", "+inf", beta)):
+        if rows.any() and math.isinf(_limit(own, alpha + beta)):
+            raise TrialError(
+                f"scores: {rows.sum()} {name} trials score {sign}, the first ",
+                int(np.argmax(rows)),
+                ": their cost is infinite at any scale and offset. Give them finite scores, or leave them out.",
+            )
+    non, tar = (amount(rows, trials.weights) for rows in wrong)
+    left = trials.take(verdict == 0)
+    return left, Amounts(total, (non, tar), _counts(left.is_target))
+
+
+def _limit(own: float, both: float) -> float:
+    """Return the cost of certainty of the wrong class."""
+    return (both - 1.0) / (own - 1.0) if own > 1.0 else math.inf
+
+
+def _counts(is_target: BoolArray) -> tuple[int, int]:
+    n_tar = int(np.count_nonzero(is_target))
+    return len(is_target) - n_tar, n_tar
+
+
+def _verdict(trials: TrainingTrials) -> FloatArray | None:
+    """Return the decision of infinite scores for each trial: +1, -1 or 0; None if there are no infinite scores."""
+    verdict = None
+    if trials.base is None and trials.reach < math.inf:
+        return None
+    for k, column in enumerate(trials.columns if trials.base is None else (*trials.columns, trials.base)):
+        if all(all_finite(np.asarray(column[i : i + _FEW])) for i in range(0, len(trials), _FEW)):
+            continue
+        values = np.asarray(column[:])
+        own = np.where(np.isinf(values), np.sign(values), 0.0)
+        if verdict is None:
+            verdict = own
+            continue
+        if (against := np.flatnonzero(verdict * own < 0)).size:
+            raise TrialError(
+                f"scores: systems contradict each other with infinite scores in {len(against)} trials, the first ",
+                int(against[0]),
+                f" (system {k}). Give them finite scores.",
+            )
+        verdict = np.where(verdict == 0, own, verdict)
+    return verdict

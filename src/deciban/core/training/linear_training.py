@@ -14,20 +14,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from deciban.core.expected import scoring_rule_cost
-from deciban.core.proper import beta_cost_non, beta_cost_tar
+from deciban.core.proper import beta_cost_non, beta_cost_tar, scoring_rule_cost
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.training import moments as statistics
 from deciban.core.training import trust_region as search
 from deciban.core.training.batches import PartsOfTrials, TrialsInParts
-from deciban.core.training.linear_objective import LinearObjective, TrainingTrials
+from deciban.core.training.linear_objective import LinearObjective, TrainingTrials, with_class_weights
 from deciban.core.training.moments import SAMPLE, moments, sample
-from deciban.core.training.separation import is_at_infinity, require_finite, with_class_weights
-from deciban.errors import InputError
+from deciban.core.training.sums import Ends, is_at_infinity
+from deciban.errors import InputError, option
 from deciban.types import BoolArray, FloatArray, FloatPair, ScoreArray
 
 INFORMATIVE = 12
@@ -417,3 +417,101 @@ def _far(trials: TrainingTrials | TrialsInParts, width: FloatArray) -> BoolArray
     """Return True for columns that extend far beyond their bulk."""
     with np.errstate(over="ignore"):
         return (width > 0.0) & statistics.reaches(trials, np.where(width > 0.0, _FAR * width, np.inf))
+
+
+_BLOCK = 1 << 14
+
+
+_LARGE = 20.0
+"""Norm of standardized parameters above which the order of all trials is checked: separated classes exceed it."""
+
+
+_ROUNDING = 1e-9
+"""Relative difference, in units of the largest terms, below which log odds count as equal."""
+
+
+def require_finite(objective: LinearObjective, optimum: search.Minimum) -> search.Minimum:
+    """Refuse a result with infinite weights, or with costs beyond double precision.
+
+    Returns
+    -------
+    Minimum
+        The result, or its continuation.
+
+    Raises
+    ------
+    InputError
+        If weights or costs are infinite.
+    """
+    if not optimum.at.is_finite:
+        raise InputError(
+            f"scores: everywhere in the search, the expected cost by the rule ({objective.alpha:g}, "
+            f"{objective.beta:g}) exceeds double precision: some scores are far on the wrong side. Use a rule with "
+            "alpha and beta of at least 1, train a scale as well, or clip these scores."
+        )
+    if objective.penalty[: len(objective.center)].all():
+        return optimum  # or there is no column
+    is_convex = objective.is_convex
+    at_infinity = optimum.converged and is_at_infinity(objective, optimum)
+    if at_infinity and is_convex and not optimum.falls:
+        final = search.pursued(objective, optimum, lambda reached: is_at_infinity(objective, reached))
+        optimum, at_infinity = (optimum, True) if final is None else (final, False)
+    is_moderate = float(np.linalg.norm(optimum.point)) < _LARGE
+    if is_convex and is_moderate and optimum.converged and not at_infinity and not objective.is_apart(optimum.at):
+        return optimum  # a convex function with a minimum does not fall forever
+    separated = objective.is_apart(optimum.at) or (
+        _may_be_apart(objective, optimum) and _one_after_the_other(objective, optimum)
+    )
+    # The scores of one system overlap, or a convex objective has a minimum: no reason to suspect infinity.
+    is_suspicious = at_infinity and not (is_convex and len(objective.center) == 1)
+    if not separated and not is_suspicious:
+        return optimum
+    one = len(objective.center) == 1
+    if separated:
+        what = "no target has a score" if one else "there is a weighted sum of the systems in which no target is"
+        side = "above" if one and optimum.point[0] < 0.0 else "below"  # scores are distances
+        words = f"the classes are separated: {what} {side} a non-target, so the best scale would be infinite"
+    else:
+        words = "the objective falls forever as the weights grow, so the best scale would be infinite"
+    pav = "use PAV with a bound" if one else "leave out the system that separates the classes"
+    ways = f"Add a penalty ({option(ridge=1e-3)}), {pav}, or collect more difficult trials"
+    if not separated and not is_convex:
+        words += ": this rule accepts some errors for lower costs of the other trials"
+        ways = f"Use a rule with alpha and beta of at most 1. {ways}"
+    raise InputError(f"scores: {words}. {ways}.")
+
+
+def _may_be_apart(objective: LinearObjective, minimum: search.Minimum) -> bool:
+    """Return True if the log odds seen so far allow all targets to score at least as high as all non-targets."""
+    with np.errstate(all="ignore"):
+        farthest = (objective.trials.reach + np.abs(objective.center)) / objective.width
+        size = float(np.abs(minimum.point[: len(farthest)]) @ np.where(np.isfinite(objective.width), farthest, 0.0))
+    return not minimum.at.overlap > _ROUNDING * (1.0 + size)
+
+
+def _one_after_the_other(objective: LinearObjective, minimum: search.Minimum) -> bool:
+    """Return True if the combined scores of all targets are at least those of all non-targets, and not all equal."""
+    weights = minimum.point[: len(objective.center)]
+    ends = objective.trials.each(partial(_combined, objective.form, weights))
+    (non, tar) = zip(ends.low.tolist(), ends.high.tolist(), strict=True)
+    # Combined scores that differ only by rounding, such as scores of weight 0, separate nothing.
+    spread = max(tar[1], non[1]) - min(tar[0], non[0])
+    differ = spread > 0.0 if len(weights) == 1 else spread > 1e-9 * np.linalg.norm(weights)
+    return bool(differ and tar[0] >= non[1]) if objective.intercept else bool(differ and tar[0] >= 0.0 >= non[1])
+
+
+def _combined(form: LinearObjective, weights: FloatArray, trials: TrainingTrials) -> Ends:
+    """Return the range of the combined scores of non-targets and of targets."""
+    objective, ends = replace(form, trials=trials), [(np.inf, -np.inf), (np.inf, -np.inf)]
+    without_offset = np.append(weights, np.zeros(int(objective.intercept)))
+    with np.errstate(all="ignore"):
+        for rows in (slice(i, i + _BLOCK) for i in range(0, len(trials), _BLOCK)):
+            if len(weights) == 1:  # keep all digits of the only column next to far scores
+                combined = np.sign(weights[0]) * np.asarray(trials.columns[0][rows], np.float64)
+            else:
+                combined = objective.scores(rows).combined(without_offset)
+            for truth in (False, True):
+                own = combined[trials.is_target[rows] == truth]
+                low, high = ends[truth]
+                ends[truth] = min(low, own.min(initial=np.inf)), max(high, own.max(initial=-np.inf))
+    return Ends.of([low for low, _ in ends], [high for _, high in ends])

@@ -6,6 +6,8 @@ penalty times the squared parameters. With two classes it equals the logarithmic
 `deciban.core.training.linear_objective`.
 
 Blocks have one row per class: loops over many trials are fast, loops over a few classes are not.
+
+If the objective has no minimum, it falls forever along a direction, an `Escape`.
 """
 
 from __future__ import annotations
@@ -20,11 +22,10 @@ from deciban._validate.arrays import all_finite, refuse_trials
 from deciban._validate.classes import Names, called
 from deciban.core.logliks import are_alike
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.separation import reachable
 from deciban.core.training.sums import Ends, F, Sums, SumsUpTo, TrialObjective, dot
 from deciban.core.training.trust_region import SIZE, Derivatives
 from deciban.errors import InputError
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, ScoreArray
 
 _FEW = 16
 """Number of classes that take about as much time as two."""
@@ -587,3 +588,97 @@ def require_rivals(rivals: BoolArray, called: Callable[[int], str], *, offset: b
             f"{behind}: the objective falls forever as the offset of {ahead} grows. Give them finite scores, leave one "
             "of these classes out, or train a scale without offsets."
         )
+
+
+def reachable(step: BoolArray) -> BoolArray:
+    """Return True for pairs (i, j) of nodes if j can be reached from i in any number of steps, including none."""
+    reach = step | np.eye(len(step), dtype=np.bool_)
+    while not reach.all():
+        farther = reach.astype(np.float32) @ reach.astype(np.float32) > 0.0
+        if np.array_equal(farther, reach):
+            break
+        reach = farther
+    return reach
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Escape:
+    """A direction of scale and offsets in which the cross-entropy of one system falls forever, or stays level.
+
+    Along it, the lead of a rival j over the true class i in a trial falls. If ``level[i, j]`` is True and the lead is
+    as large as the largest in trials of class i, it stays level. No direction makes more leads fall.
+
+    Attributes
+    ----------
+    scale : float
+        0 or 1; with 0, all leads of level pairs stay level, not only the largest.
+    offsets : (n_classes,) array
+    level : (n_classes, n_classes) bool array
+    margin : (n_classes, n_classes) array
+        Leads that are below the largest by no more than this count as equal to it, because of rounding.
+    """
+
+    scale: float
+    offsets: FloatArray
+    level: BoolArray
+    margin: FloatArray
+
+    @classmethod
+    def of(cls, leads: FloatArray, *, scale: bool, offset: bool) -> Escape | None:
+        """Find the direction from the largest leads alone; return None if no direction helps.
+
+        For a scale that does not fall, only the largest lead of class j over class i in trials of class i matters.
+        Offsets must satisfy ``offset_i - offset_j >= scale * leads[i, j]``, a system of difference constraints. It has
+        a solution with scale 1 if no cycle of classes has a sum above 0, and equality is forced on cycles with sum 0
+        (Cormen and others, Introduction to Algorithms, on difference constraints). With scale 0 it always has a
+        solution, and equality is forced between classes that can be reached from each other.
+
+        Parameters
+        ----------
+        leads : (n_classes, n_classes) array
+            Largest lead of class j over class i in trials of class i; -inf if all exclude j, and for i itself.
+        scale, offset : bool
+            Parameters that may change, at least one of them. The scale may not fall.
+        """
+        exact, compared = np.zeros(leads.shape), leads > -np.inf
+        if not compared.any():
+            return None
+        if not offset:
+            return cls(1.0, exact[0], leads == 0.0, exact) if np.all(leads <= 0.0) else None
+        ways = _greatest_ways(leads) if scale else None
+        if ways is not None:
+            sums, rounding = ways
+            # Each column solves the constraints; pairs outside cycles of sum 0 have slack in one of them.
+            return cls(1.0, sums.mean(axis=1), (leads + sums.T >= -rounding.T) & compared, rounding.T)
+        reach = reachable(compared)
+        level = reach & reach.T
+        if not np.any(compared & ~level):
+            return None
+        return cls(0.0, reach.sum(axis=1).astype(np.float64), level, exact)
+
+
+def _greatest_ways(leads: FloatArray) -> FloatPair | None:
+    """Return the greatest sum of leads on any path from i to j, and its rounding; None if a cycle is above 0.
+
+    Two classes are compared exactly. Sums along longer paths are rounded.
+    """
+    n = len(leads)
+    if np.any(leads + leads.T > 0.0):
+        return None
+    relative = 0.0 if n == 2 else 4.0 * n * float(np.finfo(np.float64).eps)
+    largest, negative = float(leads.max()), -leads[np.isfinite(leads) & (leads < 0.0)]
+    # Far enough below the others that no cycle through it could return to 0; finite, so that sums keep their digits.
+    floor = (n + 1.0) * abs(largest) if largest != 0.0 else float(negative.min(initial=1.0))
+    sums = np.maximum(leads, -floor)
+    np.fill_diagonal(sums, 0.0)
+    size = np.abs(sums)
+    for k in range(n):  # Floyd-Warshall algorithm
+        through = sums[:, k, None] + sums[k]
+        better = through > sums
+        sums = np.where(better, through, sums)
+        size = np.where(better, np.maximum(size[:, k, None], size[k]), size)
+        if np.any(np.diag(sums) > relative * np.diag(size)):
+            return None
+        np.fill_diagonal(sums, 0.0)
+        np.fill_diagonal(size, 0.0)
+    return sums, relative * np.maximum(size, np.abs(np.maximum(leads, -floor)).T)

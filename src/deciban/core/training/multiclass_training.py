@@ -14,10 +14,19 @@ from deciban.core.training import moments, multiclass_objective
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
 from deciban.core.training.moments import sample_of_classes
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials, CountedTrials
-from deciban.core.training.separation import refuse_infinite
-from deciban.core.training.sums import Ends, Sums, SumsUpTo, TrialObjective
-from deciban.core.training.trust_region import CLOSE, LARGE, PRECISE, ROUGH, Derivatives, Fit, LevelSearch, Minimum
-from deciban.errors import InputError
+from deciban.core.training.sums import Ends, Sums, SumsUpTo, TrialObjective, is_at_infinity
+from deciban.core.training.trust_region import (
+    CLOSE,
+    LARGE,
+    PRECISE,
+    ROUGH,
+    Derivatives,
+    Fit,
+    LevelSearch,
+    Minimum,
+    pursued,
+)
+from deciban.errors import InputError, option
 from deciban.types import FloatArray, FloatPair, IntArray, ScoreArray
 
 _LAST = 3e-13
@@ -165,6 +174,53 @@ def _moderate(width: FloatArray) -> FloatArray:
     extreme = (width > 0.0) & ((width < 1.0 / _EXTREME) | (width > _EXTREME))
     exponents = -np.round(np.log2(np.where(extreme, width, 1.0)))
     return np.asarray(2.0 ** np.clip(exponents, -1022.0, 1022.0), np.float64)
+
+
+def refuse_infinite(function: TrialObjective, minimum: Minimum, *, separated: bool, ridge_helps: bool) -> Minimum:
+    """Refuse a result with infinite scales or offsets.
+
+    Parameters
+    ----------
+    function : ClassObjective or TransformObjective
+        Minimized function.
+    minimum : Minimum
+        Result of the search.
+    separated : bool
+        True if scales provably may grow forever.
+    ridge_helps : bool
+        True if scales have no penalty, so that a penalty would keep them finite. If they have one, the offsets are
+        infinite.
+
+    Returns
+    -------
+    Minimum
+        The result, or its continuation.
+
+    Raises
+    ------
+    InputError
+        If scales or offsets are infinite.
+    """
+    if not separated:
+        if not (minimum.converged and is_at_infinity(function, minimum)):
+            return minimum
+        final = None if minimum.falls else pursued(function, minimum, lambda reached: is_at_infinity(function, reached))
+        if final is not None:
+            return final
+    if not ridge_helps:
+        raise InputError(
+            "loglik: the objective falls forever as the offsets grow, so that the best offsets are infinite: infinite "
+            "scores decide all trials of one class against another, but not the other way round. Give them finite "
+            "scores, or leave one of these classes out."
+        )
+    if separated:
+        words = (
+            "some scale and offsets put the true class ahead in every trial, so that the best scale is infinite (the "
+            "classes are separated)"
+        )
+    else:
+        words = "the objective falls forever as the scales or offsets grow, so that the best ones are infinite"
+    raise InputError(f"loglik: {words}. Add a penalty ({option(ridge=1e-3)}), or collect more difficult trials.")
 
 
 def objective_of(

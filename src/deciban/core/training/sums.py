@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.core.expected import two_sum
-from deciban.core.training.trust_region import SUSPICIOUS, Derivatives
+from deciban.core.training.trust_region import SUSPICIOUS, Derivatives, Minimum
 from deciban.errors import not_none
 from deciban.memory import Cost, rows_that_fit
 from deciban.types import Additive, AnyArray, FloatArray
@@ -254,6 +254,18 @@ class TrialObjective(ABC):
     def has_no_minimum(self, _point: FloatArray, at: Derivatives) -> bool:
         """Return True if there is provably no minimum: parameters of separated classes grow without a penalty."""
         return not self.penalty.any() and self.is_apart(at)
+
+
+def is_at_infinity(function: TrialObjective, minimum: Minimum) -> bool:
+    """Return True if Newton's step still moves scores although it gains nothing: the minimum is at infinity.
+
+    The method ``largest_move`` of the function returns the relative change of scores by a step, or an upper bound if
+    this is low.
+    """
+    if minimum.falls:
+        return True
+    step = np.linalg.lstsq(minimum.at.hessian, minimum.at.gradient, rcond=1e-14)[0]
+    return bool(function.largest_move(minimum.point, np.asarray(step, np.float64)) > SUSPICIOUS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy.special import expit, logit
 
-from deciban.core.proper import softplus
+from deciban.core.expected import softplus
 from deciban.core.ranks.roc import Pav, Rocch, default_error
 from deciban.core.resampling.class_sums import CostPart, GroupedUnits, Shares, SharesBelow
 from deciban.core.resampling.clusters import ClassGroups, ClassRate, ClusterDesign, correlation_of_sums

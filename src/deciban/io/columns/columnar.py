@@ -27,7 +27,7 @@ from deciban.errors import FormatError, InputError, option, some_of
 from deciban.io import formats
 from deciban.io.columns import headers as naming
 from deciban.io.columns import values as cells
-from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, only_format_errors
+from deciban.io.formats import ContentKind, Contents, InputOptions, WrittenContents, only_format_errors, same_names
 from deciban.trials import ClassKey, Origin
 from deciban.trials.frames import as_table, column_of, description, is_text_or_bytes, of_strings, to_arrow
 from deciban.trials.lists import identity_of
@@ -275,7 +275,7 @@ class TableRules:
         origin = replace(origin, reading=origin.reading + self.roles.columns_in_words(headers))
         if pair is not None:
             one, other = (columns[headers.index(column)] for column in pair)
-            columns = [*columns, cells.same_names(one, other, pair)]
+            columns = [*columns, same_names(one, other, pair)]
             roles, headers = [*roles, "label"], [*headers, "label"]
         system = self.options.name or "system"
         about: dict[str, Any] = {"system": system, "options": self.options, "classes": self.classes}

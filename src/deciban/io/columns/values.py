@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import constant, encode, of_numpy, pc, to_numpy, with_gaps
+from deciban._arrow import as_text, constant, encode, of_numpy, pc, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import DecibanError, FormatError, TrialError, counted, option
 from deciban.io.columns.headers import IDENTITY
 from deciban.io.formats import InputOptions, RowError
-from deciban.io.text import is_number
+from deciban.io.text.reader import is_number
 from deciban.trials.frames import METADATA, description, is_text_or_bytes, of_strings
-from deciban.trials.lists import as_text
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
 
 
@@ -321,47 +320,6 @@ def described_together(whole: pa.Schema, parts: Sequence[tuple[str, pa.Schema]],
         return whole
     classes = list(dict.fromkeys(str(name) for names in items for name in names))
     return whole.with_metadata({**(whole.metadata or {}), METADATA: json.dumps(first | {"classes": classes}).encode()})
-
-
-def same_names(one: pa.ChunkedArray, other: pa.ChunkedArray, called: tuple[str, str]) -> pa.ChunkedArray:
-    """Compare two columns of names row by row.
-
-    Parameters
-    ----------
-    one, other : pyarrow arrays
-        Text (dictionaries or plain) or integers.
-    called : pair of str
-        The names of the columns, for messages.
-
-    Returns
-    -------
-    pyarrow array of booleans
-
-    Raises
-    ------
-    RowError
-        If a name is missing, or a column does not contain names.
-
-    Examples
-    --------
-    >>> same_names(pa.array(["ann", "bob"]), pa.array(["ann", "ann"]), ("claimed", "real")).to_pylist()
-    [True, False]
-    """
-    names = [_as_digits(column, name) for column, name in zip((one, other), called, strict=True)]
-    for column, name in zip(names, called, strict=True):
-        empty = pc.fill_null(pc.equal(column, constant("")), fill_value=True)
-        if pc.any(empty).as_py():
-            row = pc.index(empty, value=True).as_py()
-            raise RowError(f"{name} is empty, but it is needed to decide whether this is a target", row)
-    return pc.equal(*names)
-
-
-def _as_digits(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Return names as text; integers become their digits."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)):
-        raise RowError(f"column {name} contains {kind}, but the label compares names", None)
-    return pc.cast(column, pa.string())
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -20,7 +20,7 @@ from typing import IO, Any, Literal, TypeAlias, get_args
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import encode, pc, to_numpy
+from deciban._arrow import constant, encode, pc, to_numpy
 from deciban._validate.arrays import Vocabulary
 from deciban._validate.classes import logarithms_of_ratios
 from deciban.errors import DecibanError, FormatError, InputError, Message, TrialError, not_none, option
@@ -743,3 +743,44 @@ def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tupl
         raise RowError(unknown_label(unknown[0], vocabulary), row)
     known = {word: meaning for word, meaning in meanings.items() if meaning is not None}
     return np.array(list(known.values()), np.bool_)[codes], known
+
+
+def same_names(one: pa.ChunkedArray, other: pa.ChunkedArray, called: tuple[str, str]) -> pa.ChunkedArray:
+    """Compare two columns of names row by row.
+
+    Parameters
+    ----------
+    one, other : pyarrow arrays
+        Text (dictionaries or plain) or integers.
+    called : pair of str
+        The names of the columns, for messages.
+
+    Returns
+    -------
+    pyarrow array of booleans
+
+    Raises
+    ------
+    RowError
+        If a name is missing, or a column does not contain names.
+
+    Examples
+    --------
+    >>> same_names(pa.array(["ann", "bob"]), pa.array(["ann", "ann"]), ("claimed", "real")).to_pylist()
+    [True, False]
+    """
+    names = [_as_digits(column, name) for column, name in zip((one, other), called, strict=True)]
+    for column, name in zip(names, called, strict=True):
+        empty = pc.fill_null(pc.equal(column, constant("")), fill_value=True)
+        if pc.any(empty).as_py():
+            row = pc.index(empty, value=True).as_py()
+            raise RowError(f"{name} is empty, but it is needed to decide whether this is a target", row)
+    return pc.equal(*names)
+
+
+def _as_digits(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Return names as text; integers become their digits."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)):
+        raise RowError(f"column {name} contains {kind}, but the label compares names", None)
+    return pc.cast(column, pa.string())

@@ -46,7 +46,7 @@ from deciban.io.columns.headers import unknown_label
 from deciban.io.formats import ContentKind, Contents, InputOptions, only_format_errors
 from deciban.io.matrices.named_matrix import contents_of_grid
 from deciban.io.source import BLANKS, Source, end_of_lines, numbered_lines, read_text, without_comments
-from deciban.io.text import DELIMITERS, is_number, problem_of_score, shortened, split
+from deciban.io.text.reader import DELIMITERS, is_number, problem_of_score, shortened, split
 from deciban.trials import Origin
 from deciban.types import AnyArray
 

@@ -49,11 +49,17 @@ import pyarrow as pa
 
 from deciban._arrow import encode, pc
 from deciban.errors import FormatError, InputError, not_none
-from deciban.io.columns.values import same_names
-from deciban.io.formats import Contents, InputOptions, RowError, TextFormat, WrittenContents, only_format_errors
+from deciban.io.formats import (
+    Contents,
+    InputOptions,
+    RowError,
+    TextFormat,
+    WrittenContents,
+    only_format_errors,
+    same_names,
+)
 from deciban.io.source import Source, numbered_lines, read_text
-from deciban.io.text import is_number, split
-from deciban.io.text.reader import Layout, TextBlocks, lines_of_rows, parse_blocks
+from deciban.io.text.reader import Layout, TextBlocks, is_number, lines_of_rows, parse_blocks, split
 from deciban.io.text.writer import check_names
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Origin, Scores, SegmentQuality, Trials
 from deciban.types import BoolArray, IntArray

@@ -14,8 +14,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from deciban._files import PathLike, display_name
-from deciban.errors import FormatError, counted
+from deciban.errors import FormatError, counted, display_name
 from deciban.io.columns.columnar import check_size, plain_type
 from deciban.io.columns.values import Rows, RowTable, table_schema
 from deciban.io.formats import SUMMARY, InputOptions, bare_name, only_format_errors
@@ -23,7 +22,7 @@ from deciban.io.source import Source, files_inside, files_of, refuse_doubles
 from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
 from deciban.trials.sources import changed
-from deciban.types import Foreign
+from deciban.types import Foreign, PathLike
 
 _MOST_OPEN = 8
 """Largest number of files that a thread keeps open; successive reads are mostly from the same file."""

@@ -18,7 +18,7 @@ from deciban._validate.classes import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import KeyMismatchError, not_none
 from deciban.io.columns import values as cells
-from deciban.io.formats import RowError, digits_of, scores_of, truth_of
+from deciban.io.formats import RowError, digits_of, same_names, scores_of, truth_of
 from deciban.io.partitions.units import EachTrial, SpeakerLookup, UnitsOf, keys_of_sides
 from deciban.io.source import other_file
 from deciban.trials import SegmentQuality, Trials
@@ -88,7 +88,7 @@ class EqualColumns(Truth):
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
         one, other = self.columns
-        same = cells.same_names(cells.plain(table.column(one)), cells.plain(table.column(other)), (one, other))
+        same = same_names(cells.plain(table.column(one)), cells.plain(table.column(other)), (one, other))
         return to_numpy(pc.cast(same, pa.bool_()))
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy, to_numpy
-from deciban._files import PathLike
 from deciban.errors import FormatError, InputError, KeyMismatchError, Message, names_apart, not_none, option
 from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import bare_name
@@ -23,7 +22,7 @@ from deciban.io.partitions.units import EachTrial, SpeakerLookup
 from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import TrialSource
-from deciban.types import AnyArray, BoolArray, Foreign
+from deciban.types import AnyArray, BoolArray, Foreign, PathLike
 
 CELLS = 1 << 20
 """Approximate largest number of cells of a block."""

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban._files import PathLike, display_name
-from deciban.errors import FormatError, InputError, option
+from deciban.errors import FormatError, InputError, display_name, option
 from deciban.io.formats import only_format_errors
 from deciban.io.matrices.hdf5 import Hdf5, matrix_of_numbers, opened, read_names, rows_of
 from deciban.io.matrices.numpy_files import read_header
 from deciban.io.partitions.files import Stamp, full_path, kept_open, stamp_of
 from deciban.io.partitions.matrices import MatrixCells, MatrixInput, blocks_of
 from deciban.io.source import Source
-from deciban.types import AnyArray, Foreign
+from deciban.types import AnyArray, Foreign, PathLike
 
 _ZARR = "zarr.json"
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from deciban._arrow import pc
+from deciban._arrow import as_text, pc
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError, names_apart, option
 from deciban.io.columns.columnar import Roles, kinds_of
@@ -20,7 +20,7 @@ from deciban.io.partitions.units import EachTrial, SpeakerLookup, UnitsOf
 from deciban.io.recognition import JoinOptions
 from deciban.trials.joining import Renaming
 from deciban.trials.joining.matching import check_policies
-from deciban.trials.lists import PAIR, as_text
+from deciban.trials.lists import PAIR
 from deciban.types import ScoreUnit
 
 KindOfScores = Literal["two-class", "classes"]

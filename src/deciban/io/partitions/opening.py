@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._files import PathLike, Readable, ScratchFolder, display_name, is_open_file
-from deciban.errors import DecibanError, FormatError, InputError, Message, option
+from deciban._files import ScratchFolder
+from deciban.errors import DecibanError, FormatError, InputError, Message, display_name, is_open_file, option
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.values import RowTable
 from deciban.io.formats import InputOptions, bare_name
@@ -35,7 +35,7 @@ from deciban.trials.frames import as_table
 from deciban.trials.joining.matching import refuse_names_by_order
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import TrialSource
-from deciban.types import Foreign
+from deciban.types import Foreign, PathLike, Readable
 
 TableOrMatrix: TypeAlias = RowTable | MatrixInput
 

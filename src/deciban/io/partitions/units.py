@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import Words, constant, encode, fingerprints, of_numpy, pc, positions, to_numpy
-from deciban._files import display_name, is_file
+from deciban._files import is_file
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
-from deciban.errors import FormatError, InputError, KeyMismatchError, counted, option
+from deciban.errors import FormatError, InputError, KeyMismatchError, counted, display_name, option
 from deciban.io.columns.values import names_in, plain, refuse_missing
 from deciban.io.formats import RowError
 from deciban.io.reader import read_id_map

@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy
-from deciban._files import PathLike, ScratchFolder, display_name, is_open_file
+from deciban._files import ScratchFolder
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, teller
+from deciban.errors import FormatError, display_name, is_open_file, teller
 from deciban.io.columns.columnar import TableRules, plain_type, table_of
 from deciban.io.columns.values import Rows, RowTable, require_alike
 from deciban.io.formats import BinaryFormat, ContentKind, Contents, InputOptions, bare_name, only_format_errors
@@ -38,7 +38,7 @@ from deciban.io.units import of_detection_llrs
 from deciban.memory import Cost, bytes_of_row, give_back_at_once, n_processors, rows_that_fit
 from deciban.trials import Origin
 from deciban.trials.frames import is_text_or_bytes
-from deciban.types import Foreign, ScoreUnit
+from deciban.types import Foreign, PathLike, ScoreUnit
 
 A = TypeVar("A")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io import text as tokens
 from deciban.io.columns import headers as naming
 from deciban.io.formats import NEEDED_ROLE, ContentKind, InputOptions, TextFormat, text_formats
+from deciban.io.source import BLANKS
+from deciban.io.text import reader as tokens
 from deciban.io.text.reader import Layout
 from deciban.trials.lists import identity_of
 
@@ -65,7 +67,7 @@ class FirstLines:
     @classmethod
     def of(cls, sample: Sequence[str], name: str, options: InputOptions, format: TextFormat | None = None) -> Self:
         """Split lines by each delimiter."""
-        quoted = {d: d != "," and tokens.is_quoted(sample[0], d) for d in tokens.DELIMITERS}
+        quoted = {d: d != "," and is_quoted(sample[0], d) for d in tokens.DELIMITERS}
         tables = {
             d: with_row_names([tokens.split(line, d, quoted=quoted[d]) for line in sample], sample[0])
             for d in tokens.DELIMITERS
@@ -80,7 +82,7 @@ class FirstLines:
         if not delimiters:
             return None
         rows = self.tables[delimiters[0]]
-        return ColumnsSeen(rows, tokens.titled(rows) or stands_alone(rows) or _names_roles(rows[0]), self.options)
+        return ColumnsSeen(rows, titled(rows) or stands_alone(rows) or _names_roles(rows[0]), self.options)
 
     def layout(self) -> Layout:
         """Return the layout of the lines, from their format, from the columns that the user named, or from their text.
@@ -256,7 +258,7 @@ class FirstLines:
     def _without_header(self, need: ContentKind, delimiter: str) -> list[Layout]:
         """Return the possible layouts of rows in the given format, or in all formats; each order of columns once."""
         rows = self.tables[delimiter]
-        if self.format is None and (tokens.titled(rows) or (need == "index" and len(rows[0]) == 1)):
+        if self.format is None and (titled(rows) or (need == "index" and len(rows[0]) == 1)):
             return []  # the first line is a header; a single column of words is ambiguous
         if delimiter != " " and self.format is None and any(" " in field for row in rows for field in row):
             return []  # blanks probably separate columns, or commas decimals
@@ -388,6 +390,33 @@ def with_row_names(rows: Sequence[Sequence[str]], header: str) -> Sequence[Seque
     names = [row[0] for row in rows[1:] if len(row) == n_fields]
     of_r = header.lstrip().startswith('"') or (all(map(str.isdigit, names)) and len({*names}) == len(names))
     return [["", *rows[0]], *rows[1:]] if lacks_one and of_r and _names_roles(rows[0]) else rows
+
+
+def is_quoted(line: str, delimiter: str) -> bool:
+    """Return True if all titles of a header are in quotes, as R writes it; then names in the rows are quoted, too.
+
+    Examples
+    --------
+    >>> is_quoted('"model" "test segment"', " "), is_quoted('"model" score', " ")
+    (True, False)
+    """
+    title = '"(?:[^"]|"")*"'
+    return re.fullmatch(f"{title}(?:{delimiter}{title})+", line.strip(BLANKS)) is not None
+
+
+def titled(rows: Sequence[Sequence[str]]) -> bool:
+    """Return True if a first row has no numbers, and some column below it has.
+
+    Examples
+    --------
+    >>> titled([["model", "s"], ["ann", "1.5"]]), titled([["ann", "0.5"], ["bob", "1.5"]])
+    (True, False)
+    """
+    first, *others = rows
+    regular = [row for row in others if len(row) == len(first)]
+    if not regular or any(map(tokens.is_number, first)):
+        return False
+    return any(tokens.looks_numeric(column) for column in zip(*regular, strict=True))
 
 
 def without_row_numbers(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:

@@ -11,9 +11,9 @@ from itertools import combinations
 
 from deciban._validate.arrays import Vocabulary
 from deciban.errors import FormatError, either, in_lines, option
-from deciban.io import text as tokens
 from deciban.io.columns import headers
 from deciban.io.formats import NEEDED_ROLE, ContentKind, InputOptions, TextFormat
+from deciban.io.text import reader as tokens
 from deciban.io.text.reader import Layout
 from deciban.trials.lists import identity_of
 

@@ -10,14 +10,14 @@ from typing import IO, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import constant, joined, of_numpy, of_words, pc, to_numpy
+from deciban._arrow import condition_column, constant, joined, of_numpy, of_words, pc, to_numpy
 from deciban.errors import FormatError, either, option, teller
 from deciban.io.columns.headers import CONDITION, IDENTITY, role_of, roles_of
 from deciban.io.formats import ContentKind, Contents, RowError, TextFormat, WrittenContents, require
-from deciban.io.text import looks_numeric
+from deciban.io.text.reader import looks_numeric
 from deciban.trials import Trials
 from deciban.trials.frames import check_same_trials
-from deciban.trials.lists import PAIR_SIDE, ROW, condition_column, identity_of
+from deciban.trials.lists import PAIR_SIDE, ROW, identity_of
 from deciban.types import AnyArray
 
 _FORBIDDEN = {

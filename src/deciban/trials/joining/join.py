@@ -13,9 +13,9 @@ import pyarrow as pa
 from deciban._arrow import encode, of_numpy, pc, to_numpy, with_gaps
 from deciban.errors import InputError, KeyMismatchError, counted, option
 from deciban.trials.classes import ClassKey, ClassScores
-from deciban.trials.joining import Lookup, Renaming, matching
+from deciban.trials.joining import Renaming, matching
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, align, align_systems
-from deciban.trials.lists import ConcatenatedRows, Origin, Trials
+from deciban.trials.lists import Lookup, Origin, Trials
 from deciban.trials.tables import IdMap, Index, Key, Scores, SegmentQuality, TrialTable
 from deciban.types import BoolArray, IntArray, ScoreArray
 
@@ -142,6 +142,23 @@ def concatenate(tables: Sequence[Appendable]) -> Appendable:
         whole = replace(parts[0], trials=append_trials([part.trials for part in parts]), **_values(parts))
     appended: Appendable = whole
     return appended
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConcatenatedRows:
+    """Function that returns the places of rows of concatenated tables; ``starts`` are the first rows of the tables."""
+
+    origins: tuple[Origin, ...]
+    starts: tuple[int, ...]
+
+    def __call__(self, rows: Sequence[int]) -> list[str]:
+        """Return the places of rows as text."""
+        part = dict(zip(rows, (np.searchsorted(self.starts, rows, side="right") - 1).tolist(), strict=True))
+        named: dict[int, str] = {}
+        for at in {*part.values()}:
+            mine = [row for row in rows if part[row] == at]
+            named |= zip(mine, self.origins[at].where_all([row - self.starts[at] for row in mine]), strict=True)
+        return [named[row] for row in rows]
 
 
 def _values(tables: Sequence[Any]) -> dict[str, Any]:

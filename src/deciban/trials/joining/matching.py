@@ -23,8 +23,8 @@ from deciban.errors import (
     not_none,
     option,
 )
-from deciban.trials.joining import IdsLike, Lookup, Renamed, Renaming, near_names
-from deciban.trials.lists import PAIR, ROW, Trials
+from deciban.trials.joining import IdsLike, Renamed, Renaming, near_names
+from deciban.trials.lists import PAIR, ROW, Lookup, Trials
 from deciban.trials.tables import Index, Key, Scores, TrialTable
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 
@@ -282,7 +282,7 @@ def match(
     duplicates: Duplicates,
     *,
     by_order: bool = False,
-    ids: Renaming | None = None,
+    ids: IdsLike | None = None,
 ) -> Match[Table]:
     """Find the trials of a key in other tables; trials dropped for one are dropped for all.
 
@@ -296,17 +296,18 @@ def match(
     InputError
         If there is no table, or an option is invalid.
     """
+    renaming = None if ids is None else Renaming.of(ids)
     if not tables:
         raise InputError("systems: none given. Alignment needs at least one set of scores.")
     check_policies(missing, duplicates)
     if by_order:
-        refuse_names_by_order(ids)
+        refuse_names_by_order(renaming)
         for table in tables:
             require_one_length(table.trials.origin.name, len(table), key.trials.origin.name, len(key))
         return Match(key, (None,) * len(tables), JoinReport(len(key), 0, 0, 0))
     for table in tables:
         require_comparable(table.trials, key.trials)
-    key, rows, tally = look_up(tables, key, ids)
+    key, rows, tally = look_up(tables, key, renaming)
     trials_of_key = key.trials
 
     def hints(at: int) -> tuple[str, str, str]:
@@ -640,7 +641,7 @@ def align_systems(
     KeyMismatchError, InputError
         As in `align`.
     """
-    result = match(systems, key, missing, duplicates, by_order=by_order, ids=Renaming.of(ids))
+    result = match(systems, key, missing, duplicates, by_order=by_order, ids=ids)
     return _aligned(systems, key, result, missing)
 
 
@@ -676,10 +677,10 @@ def align_incomplete(
     KeyMismatchError, InputError
         As in `align`, or if a system and the key share no trial.
     """
-    result = match(systems, key, 0.0, duplicates, by_order=by_order, ids=Renaming.of(ids))
+    result = match(systems, key, 0.0, duplicates, by_order=by_order, ids=ids)
     for scores, rows in zip(systems, result.rows, strict=True):
         if rows is not None and not np.any(rows >= 0):
-            match([scores], key, "drop", duplicates, ids=Renaming.of(ids))  # raises the error for no matching trial
+            match([scores], key, "drop", duplicates, ids=ids)  # raises the error for no matching trial
     return _aligned(systems, key, result, np.nan)
 
 

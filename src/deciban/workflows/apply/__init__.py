@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._files import PathLike, Unfinished, atomic_write, display_name, require_free, whole_folder
+from deciban import errors
+from deciban._files import Unfinished, atomic_write, require_free, whole_folder
 from deciban.calibration.normalization import normalize
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import FormatError, InputError, KeyMismatchError, Message, counted, option, refuse, teller
@@ -37,8 +38,8 @@ from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.memory import memory_error
 from deciban.models.score_model import ScoreModel
-from deciban.trials.joining import Lookup
-from deciban.types import AnyArray, Progress
+from deciban.trials.lists import Lookup
+from deciban.types import AnyArray, PathLike, Progress
 from deciban.workflows import model_files
 from deciban.workflows.apply import systems
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
@@ -144,7 +145,7 @@ def require_llrs_writable(
         require_free(Path(out))
     for one in paths:
         if not isinstance(one, TwoFiles) and str(one) != "-" and (is_zarr(one) or is_matrix_file(Path(one))):
-            raise _no_table(display_name(one))
+            raise _no_table(errors.display_name(one))
 
 
 def apply_to_folder(
@@ -184,7 +185,7 @@ def apply_to_folder(
     tables = [[_opened(one, what, options) for one in group] for group in groups]
     parts = [part for at in range(len(groups)) for part in _parts(at, groups, tables, what)]
     if not any(part.partitions for part in parts):
-        raise FormatError(f"{display_name(paths[0])}: contains no trials.")
+        raise FormatError(f"{errors.display_name(paths[0])}: contains no trials.")
     how = how_to_read(what.kind, what.reading, options.scale).options(what.kind.need)
     readers = [[TableRules.of(one, how).settled() for one in group] for group in tables]
     make, memory = partial(systems.applied_to_rows, what, readers), options.scale.n_bytes
@@ -235,7 +236,7 @@ def _opened(path: PathLike, what: systems.ToApply, options: Options) -> RowTable
     table = opened_input(path, how_to_read(what.kind, what.reading, options.scale))
     if isinstance(table, RowTable):
         return table
-    raise _no_table(display_name(path))
+    raise _no_table(errors.display_name(path))
 
 
 def _no_table(name: str) -> InputError:
@@ -327,7 +328,7 @@ def _n_rows(partition: Sequence[Sequence[Rows]]) -> int:
 
 
 def _written(folder: Unfinished, parts: Sequence[OutputPart], out: PathLike) -> Iterator[Message]:
-    shown = display_name(out)
+    shown = errors.display_name(out)
     if folder.n_stale:
         words = (
             f"{counted(folder.n_stale, 'file')} of an earlier, interrupted run had another model, other options or "
@@ -557,7 +558,9 @@ def _output_targets(paths: list[PathLike | TwoFiles], out: PathLike, *, one_by_o
         return [out]
     nameless = next((path for path in paths if not _has_file_name(path)), None)
     if nameless is not None:
-        raise InputError(f"{display_name(nameless)}: has no file name for a file in the output folder. Name a file.")
+        raise InputError(
+            f"{errors.display_name(nameless)}: has no file name for a file in the output folder. Name a file."
+        )
     return [Path(out) / Path(path).name for path in paths if not isinstance(path, TwoFiles)]
 
 

@@ -19,7 +19,6 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import pc, to_numpy
-from deciban._files import PathLike
 from deciban._version import __version__
 from deciban.errors import (
     WARNING,
@@ -44,12 +43,11 @@ from deciban.models.score_model import ScoreModel
 from deciban.models.sources import naming_scores, transformed
 from deciban.trials import Index, Key, Trials
 from deciban.trials.classes import ScoreStatistics
-from deciban.trials.joining import Lookup
 from deciban.trials.joining.join import append_trials, new_rows
 from deciban.trials.joining.matching import JoinReport, align_incomplete, match, picked
-from deciban.trials.lists import ROW
+from deciban.trials.lists import ROW, Lookup
 from deciban.trials.sources import stacked
-from deciban.types import AnyArray, IntArray
+from deciban.types import AnyArray, IntArray, PathLike
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
 from deciban.workflows.kinds.base import Form, application_messages, named_apart, units_of
 from deciban.workflows.kinds.two_class import as_table

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
+from deciban._files import ScratchFolder, atomic_write
 from deciban._validate.classes import Prior
 from deciban.decisions import Application, DecisionTally
 from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, decided
-from deciban.errors import WARNING, InputError, Message, as_message, counted, option, refuse, teller
+from deciban.errors import WARNING, InputError, Message, as_message, counted, display_name, option, refuse, teller
 from deciban.evaluation.curves import remark_on_llrs
 from deciban.evaluation.two_class.summary import summarize
 from deciban.io.columns.columnar import TableRules
@@ -38,7 +38,7 @@ from deciban.models.sources import mapped
 from deciban.trials.classes import ScoreStatistics
 from deciban.trials.frames import to_arrow
 from deciban.trials.lists import ROW
-from deciban.types import CountArray, Progress, ScoreArray
+from deciban.types import CountArray, PathLike, Progress, ScoreArray
 from deciban.workflows.apply import apply_files, how_to_read
 from deciban.workflows.apply.systems import ToApply, applied, naming, on_same_rows
 from deciban.workflows.kinds import AnyKind, kind_called

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from deciban._files import PathLike, ScratchFolder, display_name
+from deciban import errors
+from deciban._files import ScratchFolder
 from deciban.core.ranks.roc import OperatingPoint, as_operating_point
 from deciban.decisions import Application, error_costs
 from deciban.errors import InputError, KeyMismatchError, Message, MissingScoresError, counted, not_none, option, refuse
@@ -22,7 +23,7 @@ from deciban.io.decision_files import LINES, CostTable, DecisionFile, read_costs
 from deciban.io.source import TwoFiles
 from deciban.trials import JoinReport
 from deciban.trials.sources import TrialSource
-from deciban.types import BoolArray, Progress
+from deciban.types import BoolArray, PathLike, Progress
 from deciban.workflows.deciding import require_target_first
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import KindName, Options
@@ -132,7 +133,7 @@ def evaluate_decision_files(
     for path in files:
         if isinstance(path, TwoFiles):
             raise InputError("decisions: name files of decisions. Files of targets and of non-targets are for scores.")
-        say(f"reading {display_name(path)}")
+        say(f"reading {errors.display_name(path)}")
         if chosen.reading.format == LINES:
             given_words = {"accept": accept, "reject": reject, "decision_column": decision_column, "columns": named}
             why = f"lines of {LINES} contain t or f at a fixed place. Leave it out."

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban._files import PathLike, display_name
-from deciban.errors import WARNING, InputError, Message, counted, names_apart, not_none, option, topic_of
+from deciban.errors import WARNING, InputError, Message, counted, display_name, names_apart, not_none, option, topic_of
 from deciban.evaluation import Evaluation
 from deciban.evaluation.breakdowns import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.evaluation.results import Results
@@ -22,7 +21,7 @@ from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import JoinReport
 from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, counting, found_in, having
-from deciban.types import AnyArray, Progress
+from deciban.types import AnyArray, PathLike, Progress
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import MetricOptions, Options, RenamedSystems, UncertaintyOptions, renamed
 from deciban.workflows.reading import inputs

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban._arrow import of_numpy, positions
+from deciban._arrow import as_text, of_numpy, positions
 from deciban.analysis.differences import differences_between
 from deciban.core.class_counts import equalizing_factors
 from deciban.engines import units as passes
 from deciban.errors import WARNING, InputError, Message, counted, not_none, option
 from deciban.evaluation.breakdowns import ByConditions, Condition, Equalized, SystemConditions
-from deciban.trials.lists import as_text
 from deciban.trials.sources import Batch, LoadedPartition, TrialFields, TrialSource
 from deciban.trials.tables import IdMap
 from deciban.types import CountArray, FloatArray, IntArray

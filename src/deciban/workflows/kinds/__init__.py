@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from deciban._files import PathLike, display_name
-from deciban.errors import InputError, in_lines, option
+from deciban.errors import InputError, display_name, in_lines, option
 from deciban.io.formats import ContentKind
 from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
+from deciban.types import PathLike
 from deciban.workflows.kinds.base import AnyKey, AnyKind, AnyScores, Kind
 from deciban.workflows.options import KindName, Options
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, 
 
 import numpy as np
 
-from deciban._files import PathLike, display_name
+from deciban import errors
 from deciban._validate.arrays import like_probabilities
 from deciban._validate.classes import Prior, logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
@@ -28,10 +28,10 @@ from deciban.models.model import Bounds
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.classes import ScoreStatistics, ratio_messages
-from deciban.trials.joining import Lookup
+from deciban.trials.lists import Lookup
 from deciban.trials.sources import Engine, TrialSource
 from deciban.trials.units import units_of_trials
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, PathLike, Progress
 from deciban.workflows.options import KindName, MetricOptions, Options, Reading
 
 if TYPE_CHECKING:
@@ -392,7 +392,7 @@ class Kind(ABC, Generic[S, K, A]):
         ------
         FormatError, OSError
         """
-        say(f"reading {display_name(file.path)}")
+        say(f"reading {errors.display_name(file.path)}")
         result = self.read_classes(file, reading, need)
         unit = reading.unit if self.units_of_files and need is None else None
         if result is None and file.sides is not None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from deciban._arrow import of_numpy
-from deciban._files import PathLike
 from deciban._validate.classes import ROUNDING, Prior, prior_of
 from deciban.errors import (
     WARNING,
@@ -37,7 +36,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
-from deciban.types import AnyArray, BoolArray, IntArray
+from deciban.types import AnyArray, BoolArray, IntArray, PathLike
 from deciban.workflows.kinds import base
 from deciban.workflows.kinds.base import in_nats
 from deciban.workflows.options import MetricOptions, Options, Reading

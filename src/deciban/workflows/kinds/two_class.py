@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deciban import errors
 from deciban._arrow import pc
-from deciban._files import PathLike, display_name
 from deciban._validate.classes import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines, not_none, option
@@ -31,7 +31,7 @@ from deciban.trials.joining.matching import Aligned, align_incomplete, align_sys
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Engine, TrialSource
 from deciban.trials.units import notes_on_speakers, speakers_of
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreUnit
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, PathLike, ScoreUnit
 from deciban.workflows.kinds import base
 from deciban.workflows.options import MetricOptions, Options, Reading
 
@@ -105,7 +105,7 @@ def refuse_two_columns(file: Recognized) -> None:
     """
     if any(readable_as(one, ("scores", "class-scores")) == ("class-scores",) for one in file.sides or ()):
         raise InputError(
-            f"{display_name(file.path)}: contains scores of classes, but one of two files, of targets or of "
+            f"{errors.display_name(file.path)}: contains scores of classes, but one of two files, of targets or of "
             f"non-targets, must contain one score for each trial. Name its column ({option(columns=...)}); "
             f"or, for the difference of two columns ({option(kind='two-class')}), name one file and its key."
         )

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from deciban._files import PathLike, display_name, is_open_file
 from deciban.errors import (
     WARNING,
     InputError,
     Message,
     as_message,
     counted,
+    display_name,
     either,
     in_lines,
+    is_open_file,
     negation_note,
     not_none,
     option,
@@ -37,7 +38,7 @@ from deciban.trials.joining import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
 from deciban.trials.sources import Batch, LoadedPartition, TrialSource
 from deciban.trials.tables import criteria
-from deciban.types import AnyArray, CountArray, Frame, Progress, Raw
+from deciban.types import AnyArray, CountArray, Frame, PathLike, Progress, Raw
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import in_nats, named_apart, prior_of_classes
 from deciban.workflows.options import TRIALS, KindName, Options, Reading, UncertaintyOptions, new_names, renamed

@@ -11,10 +11,9 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import pc, with_gaps
+from deciban._arrow import as_text, pc, with_gaps
 from deciban.errors import InputError, counted, option, shortened
-from deciban.io.text import is_number
-from deciban.trials.lists import as_text
+from deciban.io.text.reader import is_number
 from deciban.types import BoolArray, FloatArray, IntArray
 
 MOST = 1000

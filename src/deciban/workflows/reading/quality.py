@@ -11,9 +11,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban._files import PathLike, display_name
+from deciban._arrow import as_text
 from deciban.core.training.sums import Sums
-from deciban.errors import FormatError, InputError, Message, counted, not_none, option
+from deciban.errors import FormatError, InputError, Message, counted, display_name, not_none, option
 from deciban.fusion import QualityFusion
 from deciban.fusion.quality import sums_of_measures, weighted_sum
 from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide, matrices_of, plain_combination
@@ -23,9 +23,8 @@ from deciban.io.partitions.layout import TrialRows
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Origin, SegmentQuality, Trials
-from deciban.trials.lists import as_text
 from deciban.trials.sources import Batch, LoadedPartition, TrialFields, TrialSource, found_in
-from deciban.types import BoolArray, FloatArray
+from deciban.types import BoolArray, FloatArray, PathLike
 from deciban.workflows.options import Scale
 
 QualityFiles: TypeAlias = PathLike | Mapping[QualitySide, PathLike]

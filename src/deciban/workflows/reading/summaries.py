@@ -12,15 +12,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from deciban._files import PathLike, ScratchFolder, display_name
-from deciban.errors import WARNING, InputError, Message, counted, not_none, option, shortened
+from deciban._files import ScratchFolder
+from deciban.errors import WARNING, InputError, Message, counted, display_name, not_none, option, shortened
 from deciban.io import summary_files
 from deciban.io.source import files_of
 from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, rows_that_fit
 from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Batch, SourcePartition, SourcePass, TrialFields, TrialSource
-from deciban.types import AnyArray, Progress
+from deciban.types import AnyArray, PathLike, Progress
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import KindName, Options, Reading
 

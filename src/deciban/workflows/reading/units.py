@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import constant, of_numpy, pc, to_numpy, with_gaps
+from deciban._arrow import as_text, constant, of_numpy, pc, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.unit_counts import SingleFacts
 from deciban.core.resampling.units import (
@@ -29,8 +29,7 @@ from deciban.io.columns.values import refuse_gaps, weights_of
 from deciban.io.formats import RowError
 from deciban.memory import require_room_for_units
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
-from deciban.trials.joining import Lookup
-from deciban.trials.lists import PAIR, ROW, as_text
+from deciban.trials.lists import PAIR, ROW, Lookup
 from deciban.trials.sources import Batch, Engine, LoadedPartition, TrialFields, TrialSource, found_in
 from deciban.trials.speakers import BatchUnits
 from deciban.trials.units import side_of, units_of_trials

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from deciban import spoofing
-from deciban._files import PathLike, display_name
-from deciban.errors import FormatError, InputError, KeyMismatchError, Message, option
+from deciban.errors import FormatError, InputError, KeyMismatchError, Message, display_name, option
 from deciban.evaluation.breakdowns import Condition
 from deciban.evaluation.results import Evaluation, Results
 from deciban.evaluation.spoofing import (
@@ -31,7 +30,7 @@ from deciban.io.recognition import Recognized, readable_as, recognize
 from deciban.io.source import single_files
 from deciban.spoofing import AsvErrors
 from deciban.trials.sources import Batch, LoadedPartition, TrialSource
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, PathLike, Progress
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.reading.inputs import Paths, paths_of, read_joined

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import spoofing
-from deciban._files import PathLike
 from deciban.calibration.cross import SourceParts
 from deciban.errors import InputError, Message, as_objects, names_apart, not_none
 from deciban.evaluation.one_system import SCHEMA, Jsonable, plain
@@ -25,7 +24,7 @@ from deciban.spoofing import Cascade
 from deciban.spoofing.sasv import a_dcf_weights
 from deciban.trials import Scores
 from deciban.trials.sources import Batch, in_memory, ordered
-from deciban.types import FloatArray, Progress, Weights
+from deciban.types import FloatArray, PathLike, Progress, Weights
 from deciban.workflows.model_files import sides_of
 from deciban.workflows.options import Options
 from deciban.workflows.reading.inputs import Paths, paths_of

@@ -10,7 +10,6 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from deciban._files import PathLike
 from deciban.analysis import FusionAnalysis, FusionRow, Selection
 from deciban.analysis.fusion import analysed
 from deciban.errors import (
@@ -35,7 +34,7 @@ from deciban.models.sources import mapped
 from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.trials.classes import messages_on_ratios
 from deciban.trials.sources import TrialSource, counting
-from deciban.types import Progress
+from deciban.types import PathLike, Progress
 from deciban.workflows import model_files
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.options import Options, RenamedSystems

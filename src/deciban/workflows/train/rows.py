@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deciban._files import PathLike
 from deciban.analysis import FusionAnalysis, FusionMetrics, FusionRow, Selection
 from deciban.analysis.fusion import FusionTask, Role, analysed
 from deciban.core.ranks.counts import n_tied
@@ -17,7 +16,7 @@ from deciban.io.source import single_files
 from deciban.models.score_model import ScoreModel
 from deciban.models.sources import mapped
 from deciban.trials.sources import TrialSource, counting, having, ordered
-from deciban.types import Progress
+from deciban.types import PathLike, Progress
 from deciban.workflows import model_files
 from deciban.workflows.evaluate import evaluate_source
 from deciban.workflows.kinds import AnyKind, kind_called

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from deciban.trials import Trials
-from deciban.trials import joining as lookup
-from deciban.trials.joining import Lookup
+from deciban.trials import lists as lookup
+from deciban.trials.lists import Lookup
 from support.joins import trials_of
 
 GRID = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
@@ -13,7 +13,7 @@ GRID = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
 
 @pytest.fixture(params=[0, 10**9], ids=["sorted", "table"], autouse=True)
 def path(request, monkeypatch):
-    monkeypatch.setattr(lookup, "_SPARSEST", request.param)
+    monkeypatch.setattr(lookup, "_SPARSEST_TABLE", request.param)
 
 
 def test_copies_of_strangers_are_strangers():
