@@ -55,7 +55,7 @@ def test_one_good_place_splits_no_range_of_bad_ones():
     spotted = curves.act_error.copy()
     spotted[np.flatnonzero(bad)[len(bad[bad]) // 2]] = 0.5
     summary = summarize(tar, non)
-    (before,) = (note for note in notes_on(summary, result.operating_points, curves) if "cost more" in note)
+    (before,) = (note for note in notes_on(summary, result.operating_points, curves) if "costs more" in note)
     with_spot = type(curves)(**{name: getattr(curves, name) for name in curves.__slots__} | {"act_error": spotted})
     assert before in notes_on(summary, result.operating_points, with_spot)
 
@@ -136,8 +136,8 @@ def test_one_error_at_extreme_priors_is_no_bad_calibration():
     tar, non = rng.normal(9, 3, 599), rng.normal(-9, 3, 600)
     few, many = (evaluate(np.append(tar, [-6.5] * n), non) for n in (1, 12))
     assert few.curves.act_error.max() > 1.0
-    assert not any("cost more" in note for note in few.notes)
-    assert any("cost more" in note for note in many.notes)
+    assert not any("costs more" in note for note in few.notes)
+    assert any("costs more" in note for note in many.notes)
 
 
 def test_ranges_of_priors_are_in_ascending_order_whatever_their_width():
@@ -166,7 +166,7 @@ def test_notes_do_not_depend_on_the_scale_of_weights(scale):
     reversed_ = evaluate(-tar, -non, **weights).notes
     assert reversed_[0].startswith("Scores look reversed")
     assert reversed_[1] == "At every prior, using the scores clearly costs more than ignoring them."
-    assert "up to" in note_on_calibration(evaluate(3 * tar, 3 * non, **weights))
+    assert "priors from 0.00091 to 0.1 and from 0.93 to" in note_on_calibration(evaluate(3 * tar, 3 * non, **weights))
 
 
 def test_scores_below_chance_by_chance_are_not_reversed():

@@ -137,9 +137,9 @@ def test_many_classes_by_the_same_rule():
     rng = np.random.default_rng(5)
     label = np.arange(600) % 4
     loglik = rng.normal(size=(600, 4)) * np.sqrt(3) + 3 * np.eye(4)[label]  # scale 1 is the best
-    for scale, words in ((0.05, "multiply them by about "), (20.0, "divide them by about ")):
+    for scale, words in ((0.05, "multiply them by about 2"), (20.0, "divide them by about ")):
         (note,) = remarks(evaluate_classes(scale * loglik, label))
-        assert f"The scores are not log-likelihoods (calibration would {words})" in note
+        assert f"The scores are not log-likelihoods (calibration would {words}" in note
     for scale in (1.0, 0.4, 2.5):
         assert not remarks(evaluate_classes(scale * loglik, label))
 

@@ -307,7 +307,9 @@ def beyond(scale: float) -> str:
     """
     if 1 / FARTHEST <= scale <= FARTHEST:
         return ""
-    return f"calibration would {'multiply' if scale > 1.0 else 'divide'} them by about {max(scale, 1 / scale):.2g}"
+    factor = scale if scale > 1.0 or not scale else 1 / scale
+    about = f"{factor:,.0f}" if 99.5 <= factor < 1e6 else f"{factor:.2g}"
+    return f"calibration would {'divide' if 0.0 < scale < 1.0 else 'multiply'} them by about {about}"
 
 
 def no_log_likelihoods(what: str, why: str) -> str:

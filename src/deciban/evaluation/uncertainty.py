@@ -474,10 +474,10 @@ def too_few_in_words(name: str, n: float, noun: str) -> str:
     Examples
     --------
     >>> too_few_in_words("targets", 2.25, "speaker")[:79]
-    'The targets come from effectively 2.2 speakers (at least 5 are needed): no confid'
+    'The targets come from 2.2 effective speakers (at least 5 are needed): no confid'
     """
     number = f"{n:.1f}".removesuffix(".0")
-    units = f"effectively {number} {noun}{'' if number == '1' else 's'}"
+    units = f"{number} effective {noun}{'' if number == '1' else 's'}"
     source = f"The {name} come" if name in ("targets", "non-targets") else f"Class {name} comes"
     return (
         f"{source} from {units} (at least {FEWEST_CLUSTERS:g} are needed): no confidence intervals for metrics that "
