@@ -350,11 +350,14 @@ def test_systems_without_an_error_are_not_known_to_have_the_same_ranks():
     assert not pair.same_ranks
 
 
-def test_scores_on_another_scale_have_the_same_ranks():
-    """Influences on AUC are computed in bins of scores, which depend on the scale; its difference is 0 all the same."""
+@pytest.mark.parametrize("n_units", [60, None], ids=["speakers", "trials"])
+def test_scores_on_another_scale_have_the_same_ranks(n_units):
+    """Influences are computed in bins of scores, which depend on the scale; differences of ranks are 0 all the same."""
     rng = np.random.default_rng(3)
     tar, non = rng.normal(4.0, 3.0, 600), rng.normal(-4.0, 3.0, 6000)
-    units = {"tar_units": rng.integers(0, 60, 600), "non_units": rng.integers(0, 60, 6000)}
+    units = {"tar_units": np.arange(600), "non_units": np.arange(600, 6600)}
+    if n_units is not None:
+        units = {"tar_units": rng.integers(0, n_units, 600), "non_units": rng.integers(0, n_units, 6000)}
     systems = [
         deciban.evaluate(tar * scale + offset, non * scale + offset, name=name, **units)
         for name, scale, offset in (("A", 1.0, 0.0), ("B", 0.437577, -1.67048))
@@ -364,3 +367,20 @@ def test_scores_on_another_scale_have_the_same_ranks():
         one = found.difference(metric, "A", "B")
         assert (one.estimate, one.low, one.high, one.p_value) == (0.0, 0.0, 0.0, 1.0)
     assert found.difference("cllr", "A", "B").low != 0.0
+
+
+def test_the_same_scores_of_other_trials_are_other_ranks():
+    """All metrics are equal, but the systems confuse other trials."""
+    rng = np.random.default_rng(3)
+    tar, non = rng.normal(2.0, 2.0, 300), rng.normal(-2.0, 2.0, 3000)
+    units = {"tar_units": np.arange(300), "non_units": np.arange(300, 3300)}
+    systems = [
+        deciban.evaluate(tar[order], non, name=name, **units)
+        for name, order in zip("AB", (slice(None), slice(None, None, -1)), strict=True)
+    ]
+    found = compare_results(Results(tuple(systems)))
+    assert not found.pairs[0].same_ranks
+    for metric in ("auc", "eer", "min_cllr"):
+        one = found.difference(metric, "A", "B")
+        assert one.estimate == 0.0
+        assert one.low < 0.0 < one.high
