@@ -131,7 +131,9 @@ def test_a_fusion_of_files_is_trained_compared_and_applied(here, run):
     code, out, err = run(f"{call} {held_out} --json -q")
     assert (code, "eval_cm for dev_cm" in err) == (0, True)
     found = json.loads(out)
-    jsonschema.Draft202012Validator(deciban.json_schemas()["fuse"]).validate(found)
+    schema = jsonschema.Draft202012Validator(deciban.json_schemas()["fuse"])
+    schema.validate(found)
+    assert not any(schema.is_valid({**found, part: {**found[part], "unknown": 0}}) for part in ("dev", "eval"))
     costs = {"p_non": 0.0095, "p_spoof": 0.05, "c_fa": 10, "c_fa_spoof": 10}
     for part, seed in (("dev", 5), ("eval", 6)):
         scores, kinds = trials(seed)
