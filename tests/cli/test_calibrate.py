@@ -86,9 +86,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
     np.testing.assert_allclose([float(x) for x in shown], CASE["scale_offset"]["log(1,1)"][0], atol=1e-4)
     assert "training: converged in" in out
     # The objective of the logarithmic rule at prior 0.5 is Cllr times ln 2, and Cllr is 1 at llr 0.
-    objective, relative = map(
-        float, re.search(r"training objective (\S+): (\S+) % of that of scores without information", out).groups()
-    )
+    objective, relative = map(float, re.search(r"training objective: (\S+), (\S+) % of its value", out).groups())
     relative /= 100.0
     assert objective == pytest.approx(relative * math.log(2), rel=1e-3)
     assert relative == pytest.approx(float(after["Cllr"].split()[0]), abs=1e-3)

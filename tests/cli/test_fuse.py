@@ -266,7 +266,7 @@ def test_names_of_other_rows(run):
     rows = [line[:27].strip() for line in out.splitlines()[2:9]]
     assert len(set(rows)) == 7
     assert rows[0] == "fusion (calibrated)"
-    noted = {line.partition(":")[0] for line in out.splitlines() if "at no prior" in line}
+    noted = {line.partition(":")[0] for line in out.splitlines() if "fewer than 30" in line}
     assert noted == {rows[-1]} == {"fusion #2"}
 
 

@@ -91,9 +91,9 @@ def test_an_input_is_not_replaced(files, name):
 
 def test_what_is_calibrated_says_so(files):
     done = run(files, "eval.txt", "--key", "eval.key", "--model", "model.json")
-    assert ": llrs of the model (affine) for its scores" in done.stderr
-    assert ": llrs of the model (affine) for its scores" in (files / "out.html").read_text()
-    assert "llrs of the model" not in run(files, "eval.txt", "--key", "eval.key").stderr
+    assert ": llrs computed by the model (affine) from its scores" in done.stderr
+    assert ": llrs computed by the model (affine) from its scores" in (files / "out.html").read_text()
+    assert "computed by the model" not in run(files, "eval.txt", "--key", "eval.key").stderr
 
 
 def test_a_key_for_training_without_scores(files, run_binary, monkeypatch):

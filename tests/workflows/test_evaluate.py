@@ -36,7 +36,7 @@ def test_both_are_the_evaluations_of_the_arrays(files):
     assert after.join == after.before.join == plain.join
     assert after.message_lines[: len(plain.message_lines)] == plain.message_lines
     assert [fact.split()[0] for fact in after.message_lines[len(plain.message_lines) :]] == ["note", "note"]
-    assert "llrs of the model (affine)" in after.message_lines[-2]
+    assert "llrs computed by the model (affine)" in after.message_lines[-2]
 
 
 def test_trials_are_known_again_whatever_their_order(files):

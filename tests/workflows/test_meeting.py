@@ -90,7 +90,7 @@ def test_trials_that_a_system_lacks(folder, fusion):
         apply_files(fusion, paths, out)
     assert not out.exists()
     facts = said(apply_files(fusion, paths, out, missing="drop"))
-    assert f"warn  20 trials of {folder / 'a.txt'} left out: without all scores, or surplus copies" in facts
+    assert f"warn  20 trials of {folder / 'a.txt'} left out: another system has no score for them" in facts
     found = read_scores(out)
     assert [found.trials.name_of(i) for i in (0, 99)] == [f"(m{i % 7}, s{i})" for i in (20, 119)]
     np.testing.assert_array_equal(found.score, fusion.transform(SCORES[20:]))

@@ -62,7 +62,7 @@ def test_a_calibration_before_and_after(tmp_path, in_batches):
     found = in_batches(evaluate_files, folder, model=model, intervals=False)
     assert same(found.systems, whole.systems)
     assert same(found.before.systems, whole.before.systems)
-    assert any("llrs of the model (affine) for its scores" in one for one in said(found.messages))
+    assert any("llrs computed by the model (affine) from its scores" in one for one in said(found.messages))
 
 
 def test_a_fusion_takes_its_systems_in_the_order_of_training(tmp_path, in_batches):

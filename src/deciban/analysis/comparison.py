@@ -531,7 +531,7 @@ def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: flo
     near = {one.name for one in systems if one.uncertainty.loss_may_be_zero(level)}
     both = list(dict.fromkeys(name for pair in pairs if near.issuperset(pair.names) for name in pair.names))
     if "calibration_loss" in compared and both:
-        yield f"Calibration losses of {some_of(both)} may be 0: the interval of their difference may be too wide."
+        yield f"True calibration losses of {some_of(both)} may be 0: intervals of their differences may be too wide."
     if "min_c_avg" in compared:
         errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
         few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]
@@ -550,7 +550,7 @@ def caption_of(comparison: Comparison) -> str:
     if comparison.flips is not None:
         words.append(comparison.flips.words)
     if len(comparison.pairs) > 1:
-        words.append("p corrected by Holm's method for all pairs of a metric")
+        words.append("p (not the intervals) corrected by Holm's method for all pairs of a metric")
     return "; ".join(words)
 
 
@@ -558,7 +558,7 @@ def headings_of(comparison: Comparison) -> list[str]:
     """Return the headings of the table; the first columns are text: one for a single pair, else three."""
     if len(comparison.pairs) == 1:
         return ["metric", *comparison.pairs[0].names, str(comparison.pairs[0]), "p"]
-    return ["metric", "first", "second", "value of first", "value of second", "difference", "p"]
+    return ["metric", "first", "second", "first value", "second value", "difference", "p"]
 
 
 def rows_of(comparison: Comparison) -> list[Sequence[str]]:

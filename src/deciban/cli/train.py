@@ -243,8 +243,8 @@ def apply_command(
 ) -> None:
     """Apply a trained model: replace scores by calibrated log-likelihood ratios.
 
-    Two classes: only the scores change; other columns and the format stay the same. With --interval, and
-    for multiclass scores, a new table is written: trial, label or class, scores, then the other columns. A
+    Two classes: only the scores change; other columns and the format stay the same. With --interval, or for
+    multiclass scores, a new table is written with the trials, their scores and labels, and the other columns. A
     calibration accepts several files; OUT is then a folder, written FOLDER/. A fusion needs the files of all its
     systems, with the same names or in the same order as in training; OUT has the format and the trials of the first
     file. A fusion trained with --missing subset fuses every trial that at least one system scored. A multiclass model

@@ -123,7 +123,7 @@ class DecisionTally(Additive):
         result.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             result.append(
-                "this is more than without scores: the classes of these trials have other shares than the prior, or "
+                "this is more than without scores: the shares of the classes in these trials differ from the prior, or "
                 "the scores are not calibrated" + ("" if has_key else " (with a key, decide prints the actual cost)")
             )
         worth = self.worth
@@ -131,7 +131,7 @@ class DecisionTally(Additive):
         result += [f"{name} is never the best action here" for name in unused]
         if len(actions) > 2:
             saved = [f"{name} +{one:.3g}" for name, one in zip(actions, worth.tolist(), strict=True)]
-            result.append(f"rise of the mean expected cost if an action is removed: {', '.join(saved)}")
+            result.append(f"increase of the mean expected cost if an action is removed: {', '.join(saved)}")
         return result
 
 

@@ -303,13 +303,9 @@ def beyond(scale: float) -> str:
     """Return the reason why a best scale is not plausible for log-likelihoods; empty if it is.
 
     >>> beyond(10.0), beyond(0.4)
-    ('calibration would multiply them by about 10', '')
+    ('far too small', '')
     """
-    if 1 / FARTHEST <= scale <= FARTHEST:
-        return ""
-    factor = scale if scale > 1.0 or not scale else 1 / scale
-    about = f"{factor:,.0f}" if 99.5 <= factor < 1e6 else f"{factor:.2g}"
-    return f"calibration would {'divide' if 0.0 < scale < 1.0 else 'multiply'} them by about {about}"
+    return "far too small" if scale > FARTHEST else "far too large" if scale < 1 / FARTHEST else ""
 
 
 def no_log_likelihoods(what: str, why: str) -> str:

@@ -175,7 +175,7 @@ class Preset:
         >>> preset("sre12").primary_in_words
         'mean over 2 points of the actual DCF, normalized'
         >>> preset("lre17").primary_in_words
-        'mean over 2 points of the C_avg, normalized, with equal weight of every value of data_source'
+        'mean over 2 points of the C_avg, normalized, with the same weight for every value of data_source'
         """
         words = PRIMARY[self.primary]
         if self.primary == "eer" and self.eer:
@@ -189,7 +189,7 @@ class Preset:
         elif len(self.points) > 1 and self.primary not in ("eer", "cllr"):
             words = f"mean over {len(self.points)} points of the {words}"
         if self.equalize:
-            words += f", with equal weight of {self.alike}"
+            words += f", with the same weight for {self.alike}"
         if self.non_target_shares:
             shares = ", ".join(f"{value} {share:g}" for value, share in self.non_target_shares.items())
             words += f", non-targets by {self.share_column} in shares ({shares})"
@@ -437,7 +437,7 @@ class Primary:
     @property
     def remarks(self) -> list[str]:
         """Remarks on the trials, on the averaged values, and on departures from the protocol."""
-        lines = [f"not the primary number of {self.plan.name}: {self.departs}"] if self.departs else []
+        lines = [f"this is not the official metric of {self.plan.name}: {self.departs}"] if self.departs else []
         lines += [f"{self.plan.name}: {self.how}"] if self.how else []
         both = self.actual is not None and self.minimum is not None
         lines += [ESTIMATORS] if both and self.plan.equalize and not self.departs else []
@@ -458,7 +458,7 @@ class Primary:
         Empty if the protocol was verified but the metric departs from it.
         """
         if not self.plan.is_verified:
-            return "not checked against its source; compare both before you quote the metric"
+            return "not checked against its source; check it before you quote the metric"
         return "" if self.departs else "checked against its source"
 
     def to_dict(self) -> dict[str, Any]:

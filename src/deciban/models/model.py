@@ -443,7 +443,7 @@ class JackknifeMaps(ParameterUncertainty):
     @property
     def method(self) -> str:
         """Name of the method."""
-        return f"jackknife of {len(self.replicates)} groups"
+        return f"jackknife of {len(self.replicates)} groups of {self.noun}s"
 
     @classmethod
     def leaving_out(cls, without: Callable[[int, int], Model], units: TrialUnits) -> JackknifeMaps:

@@ -409,8 +409,8 @@ class ScoreModel(Model):
 def objective_line(results: dict[str, Json], of_trials: str = "", *, without_llrs: bool = False) -> str:
     """Return a sentence on the objective of training, compared with scores without information."""
     relative = f"{100.0 * results['objective_relative_to_llr_0']:.4g} %"
-    silent = "scores without information" + ("" if without_llrs else " (llr 0)")
-    return f"training objective {results['objective']:.6g}{of_trials}: {relative} of that of {silent}"
+    silent = "for scores without information" if without_llrs else "if all llrs were 0"
+    return f"training objective: {results['objective']:.6g}{of_trials}, {relative} of its value {silent}"
 
 
 def costs_of_mapped(transform: Callable[[FloatArray], FloatArray], trials: Batch) -> ClassCosts:

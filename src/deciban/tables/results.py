@@ -392,15 +392,13 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
 
 def _caption(first: ClassEvaluation) -> str:
     """Return units and priors of the metrics, and the values that scores without information get."""
-    target = f"C_avg at target prior {first.points[0].p_target:g}" if len(first.points) == 1 else ""
+    target = f"target prior {first.points[0].p_target:g}" if len(first.points) == 1 else ""
     target += "" if first.p_out_of_set is None else f", {first.p_out_of_set:g} for {first.classes[-1]} (out of set)"
-    at = "" if first.has_flat_prior else "error rate and Brier at the given prior"
-    least = (
-        f"without scores: Cllr {number(first.reference)} bits, error rate {percent(first.default_error_rate)}, "
-        f"Brier {number(first.default_brier)}"
-    )
+    at = "at equal priors" if first.has_flat_prior else "error rate, Brier and cross-entropy at the given prior"
+    at += f" (C_avg: {target.removeprefix(', ')})" if target else ""
+    least = f"Cllr {number(first.reference)} bits, error rate {percent(first.default_error_rate)}"
     least += "" if first.has_flat_prior else f", cross-entropy {number(first.prior_entropy)}"
-    return "; ".join(filter(None, (target, at, least, "information: Cllr without scores minus Cllr")))
+    return f"{at}; without scores: {least}"
 
 
 def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tuple[list[int], str]:

@@ -352,5 +352,5 @@ def test_classes_without_an_error_have_no_intervals_of_mean_costs():
     wrong = evaluate_classes(loglik, label, units=np.arange(90))
     assert wrong.interval("cllr").high > 2 * wrong.cllr
     assert wrong.uncertainty.remarks == (
-        "Perfectly separated from all other classes: 2. Their Cllr and calibration loss have no confidence intervals.",
+        "2: perfectly separated from all other classes, so Cllr and calibration loss have no confidence intervals.",
     )

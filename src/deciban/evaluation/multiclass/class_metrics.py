@@ -395,10 +395,8 @@ def remarks_on_classes(evaluation: ClassEvaluation) -> tuple[str, ...]:
         words = "The classes are perfectly separated: no confidence intervals for means of costs (Cllr, information, "
         return (f"{words}Brier score, calibration loss), because no error shows how much an error costs.",)
     if separated:
-        words = (
-            f"Perfectly separated from all other classes: {some_of(separated)}. Their Cllr and calibration loss have"
-        )
-        return (f"{words} no confidence intervals.",)
+        words = "perfectly separated from all other classes, so Cllr and calibration loss have no confidence intervals."
+        return (f"{some_of(separated)}: {words}",)
     return ()
 
 

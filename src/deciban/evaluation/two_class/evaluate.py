@@ -109,8 +109,7 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     """
     false_alarms, misses = dr30
     if false_alarms > misses:
-        n = roc.FEW_ERRORS
-        words = f"All metrics are uncertain: at no prior are there {n} misses and {n} false alarms."
+        words = f"All metrics are uncertain: fewer than {roc.FEW_ERRORS} errors of one kind at every prior."
         return [Note(words, "few-errors")]
     entries = dict[tuple[str, str], list[str]]()
     for point in points:

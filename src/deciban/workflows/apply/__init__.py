@@ -468,7 +468,9 @@ def apply_files(
     messages = model_files.model_message(model_path, loaded)
     trained, value = loaded.trained_systems, [done.systems[0].name for done in ready]
     if model_path is not None and not loaded.is_fusion and len(trained) == 1 and [*trained] != value:
-        messages.append(Message("note", "", f"model of {trained[0]}, applied to {', '.join(value)}"))
+        messages.append(
+            Message("note", "", f"the model was trained on {trained[0]}, and is applied to {', '.join(value)}")
+        )
     for done in ready:
         read_as = [kind.read_message(system) for system in done.systems]
         messages += systems.said(what, done.tally, read_as, done.shared.messages)

@@ -260,7 +260,8 @@ def _in_words(
     messages += kind.fill_messages(reading, report.missing)
     n_left_out = len(trials) - len(left)
     if n_left_out:
-        words = f"{counted(n_left_out, noun)} of {name} left out: without all scores, or surplus copies"
+        why = "another system has no score for them" + (", or they are surplus copies" if report.duplicate else "")
+        words = f"{counted(n_left_out, noun)} of {name} left out: {why}"
         messages.append(Message(WARNING, "", words))
     if report.extra:  # counts scores of several systems, so a trial can be counted several times
         n_others = sum(map(len, new_rows([one.trials for one in systems])[1:]))

@@ -518,7 +518,7 @@ def _modelled(
     scored, trained, result, notes = made_of(model, PartlyScoredTrials.of(units.source, options), options)
     source, (name,) = scored.source, result.systems
     own = "the scores of all systems" if model.is_fusion else "its scores"
-    words = f"{name}: {kind.output} of the model ({model.kind}) for {own}"
+    words = f"{name}: {kind.output} computed by the model ({model.kind}) from {own}"
     items = [*scored.messages, *notes, *combination_messages(model, measured), Message("note", "", words)]
     before = evaluate_source(counting(source), options, progress, units=units, messages_before=items)
     after = evaluate_source(result, options, progress, units=units)
