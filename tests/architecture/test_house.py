@@ -45,7 +45,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 59_135, "modules": 248, "lines on memory": 40}
+MOST = {"code lines": 59_110, "modules": 248, "lines on memory": 40}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 FARTHEST = {"eval of two classes": (50, 15), "fuse": (66, 18), "eval of many classes": (68, 20)}

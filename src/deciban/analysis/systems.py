@@ -336,8 +336,7 @@ class Selection(Jsonable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
-        answer: dict[str, Any] = plain(dataclasses.asdict(self))
-        return answer
+        return dict(plain(dataclasses.asdict(self)))
 
 
 def select_systems(

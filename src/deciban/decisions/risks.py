@@ -318,13 +318,9 @@ def _two(application: Application, actions: Sequence[str], classes: Sequence[str
 
 
 def _same_costs(application: Application, actions: Sequence[str], classes: Sequence[str]) -> str:
-    costs = _rows(application.canonical().costs, actions)
-    return f"The same decisions follow from equal priors and the costs ({', '.join(classes)}) {costs}."
-
-
-def _rows(costs: FloatArray, actions: Sequence[str]) -> str:
-    rows = [f"{name} ({', '.join(f'{cost:.6g}' for cost in row)})" for name, row in zip(actions, costs, strict=True)]
-    return ", ".join(rows)
+    rows = zip(actions, application.canonical().costs, strict=True)
+    costs = [f"{name} ({', '.join(f'{cost:.6g}' for cost in row)})" for name, row in rows]
+    return f"The same decisions follow from equal priors and the costs ({', '.join(classes)}) {', '.join(costs)}."
 
 
 def ever_best(application: Application) -> list[bool]:

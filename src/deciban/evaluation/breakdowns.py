@@ -90,19 +90,9 @@ class ConditionDifference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return an entry of ``condition_differences`` in JSON."""
-        entries: dict[str, Any] = plain(
-            {
-                "first": self.first,
-                "second": self.second,
-                "figure": self.metric,
-                "values": self.values,
-                "difference": self.interval.estimate,
-                **as_object(self.interval),
-                "p_value": self.interval.p_value,
-                "holm": self.holm,
-            }
-        )
-        return entries
+        about = {"first": self.first, "second": self.second, "figure": self.metric, "values": self.values}
+        interval = {"difference": self.interval.estimate, **as_object(self.interval), "p_value": self.interval.p_value}
+        return dict(plain({**about, **interval, "holm": self.holm}))
 
 
 def _enumerated(names: Sequence[str]) -> str:
@@ -365,8 +355,7 @@ class WorstTrials:
             }
             for one in self.trials
         ]
-        entries: dict[str, Any] = plain({"worst_trials": rows})
-        return entries
+        return {"worst_trials": plain(rows)}
 
 
 def headings_of(one: WorstTrials, classes: Sequence[str], axis: str = "nats") -> list[str]:

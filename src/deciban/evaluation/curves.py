@@ -479,10 +479,8 @@ def draw_curves(summary: Summary, trials: ScoredTrials) -> Curves:
     trials : ScoredTrials
         Trials of the summary, from `binned_trials`.
     """
-    log_odds = prior_axis(summary.metrics.thresholds)
-    half_width = float(log_odds[-1])
-    entropy_log_odds = np.linspace(-half_width, half_width, _ENTROPY_GRID)
-    errors = summary.errors(-log_odds)
+    costs = AtPriors.of(summary, prior_axis(summary.metrics.thresholds))
+    entropy_log_odds = np.linspace(costs.log_odds[0], costs.log_odds[-1], _ENTROPY_GRID)
     # The corners next to each of 4096 lines on both probit axes; other corners differ by less than a pixel
     n_fa, n_miss = corners(summary.ranks.table.n_tar, summary.ranks.table.n_non)
     crossed = corners_to_draw(n_fa, n_miss)
@@ -496,9 +494,9 @@ def draw_curves(summary: Summary, trials: ScoredTrials) -> Curves:
         roc_p_miss=roc_p_miss,
         hull_p_fa=summary.ranks.rocch.p_fa,
         hull_p_miss=summary.ranks.rocch.p_miss,
-        prior_log_odds=log_odds,
-        act_error=detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True),
-        min_error=np.asarray(summary.ranks.rocch.min_dcf(prior_log_odds=log_odds)),
+        prior_log_odds=costs.log_odds,
+        act_error=costs.act_dcf,
+        min_error=costs.min_dcf,
         entropy_log_odds=entropy_log_odds,
         act_cross_entropy=_bits(trials, entropy_log_odds),
         min_cross_entropy=_bits(summary.recalibrated, entropy_log_odds),
@@ -621,6 +619,14 @@ class AtPriors(ByValue):
     act_dcf: FloatArray
     min_dcf: FloatArray
 
+    @classmethod
+    def of(cls, summary: Summary, log_odds: FloatArray) -> AtPriors:
+        """Count errors at priors."""
+        errors = summary.errors(-log_odds)
+        act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
+        least = np.asarray(summary.ranks.rocch.min_dcf(prior_log_odds=log_odds))
+        return cls(log_odds, errors.n_miss, errors.n_fa, errors.p_miss, errors.p_fa, act, least)
+
     def nearest(self, log_odds: float) -> int:
         """Return the position of the place that is nearest to effective prior log odds.
 
@@ -656,15 +662,6 @@ def priors_of(thresholds: list[float]) -> FloatArray:
     (-12.5, True, False)
     """
     return np.unique(np.concatenate((_grid(), [-one for one in thresholds])))
-
-
-def at_priors(summary: Summary) -> AtPriors:
-    """Count errors at every prior of the grid, and at the operating points."""
-    log_odds = priors_of(summary.metrics.thresholds)
-    errors = summary.errors(-log_odds)
-    act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
-    least = np.asarray(summary.ranks.rocch.min_dcf(prior_log_odds=log_odds))
-    return AtPriors(log_odds, errors.n_miss, errors.n_fa, errors.p_miss, errors.p_fa, act, least)
 
 
 def rate_bounds(uncertainty: Uncertainty, name: str, rates: FloatArray, variances: FloatArray) -> FloatPair:

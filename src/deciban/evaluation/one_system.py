@@ -191,8 +191,7 @@ class Tabular(ABC):
         >>> print(deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5], operating_points=[0.5]).table().splitlines()[0])
         system  EER (ROCCH)  minDCF(0.5)  actDCF(0.5)   Cllr  min Cllr  calibration loss     AUC
         """
-        written: str = registered("views", "table")(self, style, width=width, all_classes=all_classes)
-        return written
+        return str(registered("views", "table")(self, style, width=width, all_classes=all_classes))
 
     def to_latex(self, *, all_classes: bool = False) -> str:
         """Return the table in LaTeX, with booktabs rules; see `table`.
@@ -336,8 +335,7 @@ class Tabular(ABC):
 
     def _repr_html_(self) -> str:
         """Return the table and small plots for notebooks."""
-        written: str = registered("views", "html")(self)
-        return written
+        return str(registered("views", "html")(self))
 
     def _repr_markdown_(self) -> str:
         """Return the table for viewers without HTML."""

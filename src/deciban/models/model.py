@@ -294,8 +294,7 @@ def content_of(model: Model) -> dict[str, Json]:
         }
     if model.uncertainty_ is not None:
         content["uncertainty"] = model.uncertainty_.content(model.parameter_names)
-    plain: dict[str, Json] = _plain(content)
-    return plain
+    return dict(_plain(content))
 
 
 def _listed(value: Json) -> Json:

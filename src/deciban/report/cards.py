@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -28,7 +28,8 @@ from deciban.errors import InputError, names_apart, option
 from deciban.evaluation.breakdowns import ByConditions, SystemConditions
 from deciban.evaluation.one_system import OneSystem, shown_interval
 from deciban.evaluation.preset_table import Primary
-from deciban.evaluation.results import Evaluation, Results
+from deciban.evaluation.results import Results
+from deciban.evaluation.uncertainty import MetricKey
 from deciban.report.answers import APART, CALIBRATED, FAILS, Answer, verdict
 from deciban.report.tables import BEFORE, CORRECTED, capitalize_first, metrics_in_words
 from deciban.tables.error_rates import field_tables, spoofing_tables
@@ -36,7 +37,6 @@ from deciban.tables.text import condition_rows, condition_table
 from deciban.tables.writers import MINUS, MISSING, Table, count, number, percent, sure, typeset
 
 if TYPE_CHECKING:
-    from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.saved import SavedSystem
     from deciban.evaluation.spoofing import SpoofingResults
 
@@ -174,7 +174,7 @@ def cards_of(
                 value=official.get(one.name) or sure(percent(value), one, key),
                 main="" if official or key != main else main,
                 live=_LIVE[one.kind],
-                values=_numbers(one),
+                values={name: sure(number(one.value(k)), one, k) for name, k in _keys(_LIVE[one.kind]).items()},
                 rank=float(value),
             )
         )
@@ -184,12 +184,9 @@ def cards_of(
 _MAIN_METRIC = re.compile(r" \((?:EER|error rate) [^()]*\)")
 
 
-def _numbers(one: Evaluation | ClassEvaluation) -> dict[str, str]:
-    """Return the numbers beside the main metric, with intervals if known."""
-    if one.kind == "classes":
-        return {name: sure(number(getattr(one, name)), one, name) for name in _LIVE["classes"]}
-    point = one.operating_points[0]
-    return {name: sure(number(getattr(point, name)), one, (name, 0)) for name in _LIVE["two-class"]}
+def _keys(names: Iterable[str]) -> dict[str, MetricKey]:
+    """Return the keys of metrics; costs are those of the first operating point."""
+    return {name: (name, 0) if name.endswith("_dcf") else name for name in names}
 
 
 def forest_of(systems: Sequence[Any]) -> dict[str, list[list[float | None]]]:
@@ -202,14 +199,14 @@ def forest_of(systems: Sequence[Any]) -> dict[str, list[list[float | None]]]:
     [[0.0, None, None]]
     """
 
-    def result(one: Any, name: str) -> list[float | None]:
-        is_cost = name.endswith("_dcf")
-        value = getattr(one.operating_points[0] if is_cost else one, name)
-        interval = shown_interval(one, (name, 0) if is_cost else name)
+    def result(one: Any, key: MetricKey) -> list[float | None]:
+        interval = shown_interval(one, key)
         ends = (None, None) if interval is None else (interval.low, interval.high)
-        return [None if x is None or not math.isfinite(x) else float(f"{x:.7g}") for x in (value, *ends)]
+        values = (one.value(key), *ends)
+        return [None if x is None or not math.isfinite(x) else float(f"{x:.7g}") for x in values]
 
-    return {name: [result(one, name) for one in systems] for name in _RANKED[systems[0].kind]}
+    keys = _keys(_RANKED[systems[0].kind])
+    return {name: [result(one, key) for one in systems] for name, key in keys.items()}
 
 
 def charts_of(texts: dict[str, Sequence[str]], charts: dict[str, tuple[str, str]] = CHARTS) -> list[dict[str, str]]:

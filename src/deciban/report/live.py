@@ -359,8 +359,7 @@ def live_data(page: Page, colors: Sequence[str], compared: Comparison | None = N
 def _priors(grid: FloatArray) -> list[float]:
     """Return the priors of the grid, without rounding errors of the log odds."""
     written = np.array([float(f"{p:.12g}") for p in expit(-np.abs(grid)).tolist()])
-    values: list[float] = np.where(grid <= 0.0, written, 1.0 - written).tolist()
-    return values
+    return list(np.where(grid <= 0.0, written, 1.0 - written).tolist())
 
 
 def _points(systems: Sequence[Evaluation]) -> list[dict[str, Any]]:

@@ -586,11 +586,8 @@ def _derivatives(
 ) -> tuple[multiclass_objective.SecondDerivatives, FloatArray, FloatArray]:
     """Return second derivatives in scales and offsets, and sums of gradients by unit and by class."""
     trials, n_raw = objective.trials, len(raw)
-    n_systems, n_classes = trials.systems.shape[1:]
-    scales_move, offsets_move = objective.basis[:n_systems].any(), objective.basis[n_systems:].any()
-    seconds = multiclass_objective.SecondDerivatives(
-        n_systems * bool(scales_move), n_classes * bool(offsets_move), np.float64
-    )
+    n_classes = trials.systems.shape[2]
+    seconds = multiclass_objective.SecondDerivatives(*objective.moving, np.float64)
     sums, totals = np.zeros((units.n_units, n_raw)), np.zeros((n_classes, n_raw))
     for rows in objective.blocks():
         with np.errstate(all="ignore"):

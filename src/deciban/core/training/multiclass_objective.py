@@ -173,7 +173,7 @@ class ClassObjective(TrialObjective):
 
     def terms(self, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
         """Return the largest lead of a wrong class, and derivatives in scales and offsets; see `TrialObjective`."""
-        level, seconds = replace(self, trials=trials), SecondDerivatives(*self._moving, self.dtype)
+        level, seconds = replace(self, trials=trials), SecondDerivatives(*self.moving, self.dtype)
         totals, leads = list[FloatArray](), list[float]()
         with np.errstate(all="ignore"):
             for rows in level.blocks():
@@ -204,7 +204,7 @@ class ClassObjective(TrialObjective):
         return len(self.basis) - len(self.log_prior)
 
     @property
-    def _moving(self) -> tuple[int, int]:
+    def moving(self) -> tuple[int, int]:
         """Numbers of scales and of offsets that change with the parameters: all or none."""
         scales, offsets = self.basis[: self.n_systems], self.basis[self.n_systems :]
         return len(scales) * bool(scales.any()), len(offsets) * bool(offsets.any())

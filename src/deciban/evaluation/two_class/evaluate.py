@@ -22,11 +22,12 @@ from deciban.errors import InputError, Note, listed, not_none, option
 from deciban.evaluation import uncertainty
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.curves import (
+    AtPriors,
     Curves,
-    at_priors,
     binned_trials,
     draw_curves,
     error_steps,
+    priors_of,
     remark_on_llrs,
     remark_on_range,
 )
@@ -356,7 +357,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         axis=summary.metrics.axis,
         information_at=information_of(summary, trials),
         bins=trials,
-        at_priors=at_priors(summary),
+        at_priors=AtPriors.of(summary, priors_of(summary.metrics.thresholds)),
         error_steps=error_steps(summary),
         own=summary.own,
     )
