@@ -26,6 +26,10 @@ register(
         "page": "deciban.report.files:explore",
         "html": "deciban.report.files:shown",
     },
+    kinds={
+        "two-class": "deciban.workflows.kinds.two_class:TWO_CLASS",
+        "classes": "deciban.workflows.kinds.multiclass:MULTICLASS",
+    },
     passes={"summary": "deciban.engines.sorting:summarize_source"},
     models={
         "affine": "deciban.calibration:AffineCalibrator",

@@ -67,9 +67,10 @@ Axis: TypeAlias = Literal["nats", "log10"]
 ScoreUnit: TypeAlias = Literal["nats", "log10", "lr"]
 """Unit of scores in files: natural logarithms (or undeclared), common logarithms, or likelihood ratios."""
 
+KindName: TypeAlias = Literal["two-class", "classes"]
+"""Name of a kind of scores."""
 
 PathLike: TypeAlias = str | os.PathLike[str]
-
 
 Readable: TypeAlias = PathLike | IO[bytes] | IO[str]
 """A file name or an open file."""

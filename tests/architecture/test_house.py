@@ -45,10 +45,10 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 59_110, "modules": 248, "lines on memory": 40}
+MOST = {"code lines": 59_110, "modules": 246, "lines on memory": 40}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
-FARTHEST = {"eval of two classes": (50, 15), "fuse": (66, 18), "eval of many classes": (68, 20)}
+FARTHEST = {"eval of two classes": (45, 15), "fuse": (62, 18), "eval of many classes": (62, 20)}
 """Ceilings of the modules that a command on small files enters, and of its deepest stack."""
 
 

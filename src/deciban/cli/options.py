@@ -24,8 +24,8 @@ from deciban.cli.parsing import PARSERS, PictureOptions
 from deciban.errors import FormatError, InputError, Message, one_line, option
 
 if TYPE_CHECKING:
-    from deciban.types import Raw
-    from deciban.workflows.options import KindName, Options
+    from deciban.types import KindName, Raw
+    from deciban.workflows.options import Options
     from deciban.workflows.reading.inputs import Opened, Paths
 
 

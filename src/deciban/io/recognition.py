@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from deciban._files import looked_ahead
 from deciban._validate.arrays import Vocabulary
-from deciban.errors import FormatError, InputError, is_open_file, option
+from deciban.errors import FormatError, InputError, display_name, in_lines, is_open_file, option
 from deciban.io import formats
 from deciban.io import source as sources
 from deciban.io.columns.headers import Columns, fits_label, role_of
@@ -25,7 +25,7 @@ from deciban.io.text.finding import FirstLines
 from deciban.io.text.reader import Layout, TextBlocks
 from deciban.memory import TIMES_ITS_SIZE, bytes_of_parquet
 from deciban.trials.joining.matching import Duplicates, Missing
-from deciban.types import PathLike, Readable
+from deciban.types import KindName, PathLike, Readable
 
 
 class InputReading(TypedDict):
@@ -585,3 +585,31 @@ def is_summary_file(path: PathLike) -> bool:
         return formats.SUMMARY in (pq.read_metadata(path).metadata or {})
     except (OSError, TypeError, ValueError, pa.ArrowException):
         return False
+
+
+TRUTHS: tuple[formats.ContentKind, ...] = ("key", "class-key")
+
+
+def kind_shown(scores: Recognized, key: Recognized | None) -> KindName:
+    """Return the kind of scores that files contain; if both kinds are possible, the key decides.
+
+    Raises
+    ------
+    InputError
+        If the key does not decide.
+    """
+    if key is not None and scores.files[0].source.kind == "NumPy" and readable_as(key, TRUTHS) == ("key",):
+        return "two-class"  # if this is a matrix, reading it asks for one of its columns
+    held = readable_as(scores, ("scores", "class-scores"))
+    if len(held) == 1:
+        return "classes" if held == ("class-scores",) else "two-class"
+    truth = readable_as(scores if key is None else key, TRUTHS)
+    if len(truth) == 1:
+        return "classes" if truth == ("class-key",) else "two-class"
+    if not held:
+        return "two-class"  # reading the file raises an error with a hint
+    ways = [option(kind="two-class"), option(kind="classes"), *scores.files[0].ways("scores")[:1]]
+    raise InputError(
+        f"{display_name(scores.path)}: can be two-class scores of several systems, or multiclass scores of one system. "
+        f"Set the kind, name the classes ({option(classes=...)}), or choose a column:{in_lines(ways)}"
+    )

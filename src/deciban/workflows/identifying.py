@@ -20,8 +20,7 @@ from deciban.memory import free_memory
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.lists import PAIR
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
-from deciban.workflows.kinds import kind_called
-from deciban.workflows.kinds.base import named_apart
+from deciban.workflows.kinds import kind_called, named_apart
 from deciban.workflows.options import Options, Reading, renamed
 from deciban.workflows.reading.inputs import ScoreFiles
 

@@ -26,8 +26,7 @@ from deciban.trials import Key, Scores, Trials
 from deciban.trials.classes import ScoreStatistics
 from deciban.trials.lists import Lookup
 from deciban.types import PathLike, ScoreArray
-from deciban.workflows.kinds import kind_called
-from deciban.workflows.kinds.base import UNDECLARED, UNIT
+from deciban.workflows.kinds import UNDECLARED, UNIT, kind_called
 
 _BEGINNING = 200
 """Number of bytes to read to recognize a model file."""

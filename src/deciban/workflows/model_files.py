@@ -24,9 +24,9 @@ from deciban.models.sources import AvailableSystems, mapped, naming_rows, scored
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, counting, found_in, having, ordered
 from deciban.trials.speakers import BatchUnits
-from deciban.types import AnyArray, PathLike, Progress
+from deciban.types import AnyArray, KindName, PathLike, Progress
 from deciban.workflows.kinds import AnyKind, kind_called, kind_of
-from deciban.workflows.options import KindName, Options, RenamedSystems, known_by
+from deciban.workflows.options import Options, RenamedSystems, known_by
 from deciban.workflows.reading.units import HoldOut, UnitsOfSource, groups_of, pairs_of
 
 

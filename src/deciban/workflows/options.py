@@ -6,7 +6,7 @@ import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from deciban.memory import allowed_memory, give_back_at_once, memory_for_trials,
 from deciban.trials import IdMap
 from deciban.trials.joining import IdsLike, Renaming
 from deciban.trials.sources import Engine
-from deciban.types import Axis, PathLike, Raw, ScoreUnit
+from deciban.types import Axis, KindName, PathLike, Raw, ScoreUnit
 from deciban.workflows.reading.partitions import SplitColumn, require_apart, split_columns
 
 if TYPE_CHECKING:
@@ -493,8 +493,6 @@ def _whole(value: object, name: str, what: str, most: int) -> int:
 
 Where: TypeAlias = Mapping[str, str | Sequence[str]]
 """Values of condition columns of a key: only trials with these values are used."""
-
-KindName: TypeAlias = Literal["two-class", "classes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

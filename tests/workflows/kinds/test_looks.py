@@ -8,7 +8,7 @@ import pytest
 
 from deciban.trials import ClassScores, Scores
 from deciban.trials.classes import ScoreStatistics
-from deciban.workflows.kinds.base import application_messages, decision_messages, messages_on_declared_ratios
+from deciban.workflows.kinds import application_messages, decision_messages, messages_on_declared_ratios
 
 
 def scores(values, **how):

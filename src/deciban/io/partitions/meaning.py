@@ -21,12 +21,10 @@ from deciban.io.recognition import JoinOptions
 from deciban.trials.joining import Renaming
 from deciban.trials.joining.matching import check_policies
 from deciban.trials.lists import PAIR
-from deciban.types import ScoreUnit
-
-KindOfScores = Literal["two-class", "classes"]
+from deciban.types import KindName, ScoreUnit
 
 
-def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: BatchReading) -> KindOfScores:
+def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: BatchReading) -> KindName:
     """Return the kind of scores in tables: two-class or multiclass.
 
     Raises

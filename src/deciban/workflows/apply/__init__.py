@@ -42,8 +42,7 @@ from deciban.trials.lists import Lookup
 from deciban.types import AnyArray, PathLike, Progress
 from deciban.workflows import model_files
 from deciban.workflows.apply import systems
-from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
-from deciban.workflows.kinds.base import Form
+from deciban.workflows.kinds import AnyKind, AnyScores, Form, kind_called
 from deciban.workflows.options import Options, Reading, Scale, UncertaintyOptions
 from deciban.workflows.reading.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.reading.quality import QualityFiles, quality_paths, read_measures

@@ -48,8 +48,7 @@ from deciban.trials.joining.matching import JoinReport, align_incomplete, match,
 from deciban.trials.lists import ROW, Lookup
 from deciban.trials.sources import stacked
 from deciban.types import AnyArray, IntArray, PathLike
-from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
-from deciban.workflows.kinds.base import Form, application_messages, named_apart, units_of
+from deciban.workflows.kinds import AnyKind, AnyScores, Form, application_messages, kind_called, named_apart, units_of
 from deciban.workflows.kinds.two_class import as_table
 from deciban.workflows.model_files import order_for, ways_message
 from deciban.workflows.options import Reading, renamed

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from deciban.evaluation import ClassEvaluation, Evaluation, Results
     from deciban.evaluation.one_system import OneSystem
     from deciban.models.score_model import ScoreModel
-    from deciban.types import Frame, Names, Raw, ScoreUnit, Weights
-    from deciban.workflows.options import KindName
+    from deciban.types import Frame, KindName, Names, Raw, ScoreUnit, Weights
     from deciban.workflows.reading.inputs import ScoreFiles
     from deciban.workflows.train import Trained
 

@@ -41,8 +41,7 @@ from deciban.trials.lists import ROW
 from deciban.types import CountArray, PathLike, Progress, ScoreArray
 from deciban.workflows.apply import apply_files, how_to_read
 from deciban.workflows.apply.systems import ToApply, applied, naming, on_same_rows
-from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.kinds.base import application_messages, decision_messages
+from deciban.workflows.kinds import AnyKind, application_messages, decision_messages, kind_called
 from deciban.workflows.model_files import AnyModel, in_class_order, model_message, path_of_model, trained_model
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.reading.inputs import Paths, ScoreFiles, paths_of, read_joined

@@ -23,10 +23,10 @@ from deciban.io.decision_files import LINES, CostTable, DecisionFile, read_costs
 from deciban.io.source import TwoFiles
 from deciban.trials import JoinReport
 from deciban.trials.sources import TrialSource
-from deciban.types import BoolArray, PathLike, Progress
+from deciban.types import BoolArray, KindName, PathLike, Progress
 from deciban.workflows.deciding import require_target_first
 from deciban.workflows.kinds import kind_called
-from deciban.workflows.options import KindName, Options
+from deciban.workflows.options import Options
 from deciban.workflows.reading.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.reading.units import units_of_batch
 

@@ -19,9 +19,9 @@ from deciban.evaluation.results import Results
 from deciban.metrics import act_dcf, min_dcf
 from deciban.multiclass import pairwise_llr
 from deciban.trials.sources import TrialSource
-from deciban.types import CountArray, FloatArray
+from deciban.types import CountArray, FloatArray, KindName
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.options import KindName, MetricOptions, Options, Split
+from deciban.workflows.options import MetricOptions, Options, Split
 from deciban.workflows.reading.partitions import SplitColumn, require_apart, split_columns
 
 if TYPE_CHECKING:

@@ -37,8 +37,8 @@ from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
 from deciban.types import AnyArray, BoolArray, IntArray, PathLike
-from deciban.workflows.kinds import base
-from deciban.workflows.kinds.base import in_nats
+from deciban.workflows import kinds
+from deciban.workflows.kinds import in_nats
 from deciban.workflows.options import MetricOptions, Options, Reading
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
@@ -164,7 +164,7 @@ def refuse_some_detectors(scores: ClassScores, named: ClassScores) -> None:
     )
 
 
-class Multiclass(base.Kind[ClassScores, ClassKey, AlignedClasses]):
+class Multiclass(kinds.Kind[ClassScores, ClassKey, AlignedClasses]):
     """Scores of segments of several classes; a system has a log-likelihood of each class for each segment."""
 
     name = "classes"
@@ -205,14 +205,14 @@ class Multiclass(base.Kind[ClassScores, ClassKey, AlignedClasses]):
         """
         ordered = self.in_class_order(list(systems), systems[0].classes)
         if reading.probabilities is not None:
-            return [logs_of_probabilities(one, base.prior_of_classes(reading)) for one in ordered]
+            return [logs_of_probabilities(one, kinds.prior_of_classes(reading)) for one in ordered]
         if reading.lr:
             return [logliks_of_likelihoods(one) for one in ordered]
         return [replace(one, score=in_nats(one.score, one.classes, reading)) for one in ordered]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """Return the prior of the classes by name."""
-        return named_prior(base.prior_of_classes(reading), classes, order) or "flat"
+        return named_prior(kinds.prior_of_classes(reading), classes, order) or "flat"
 
     def in_class_order(self, systems: list[ClassScores], order: Sequence[str]) -> list[ClassScores]:
         """Return scores with the classes in another order; scores with other classes do not change."""
@@ -291,7 +291,7 @@ class Multiclass(base.Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def evaluate(
         self,
-        trials: base.PartlyScoredTrials,
+        trials: kinds.PartlyScoredTrials,
         metrics: MetricOptions,
         classes: Sequence[str],
         name: str,
@@ -306,7 +306,7 @@ class Multiclass(base.Kind[ClassScores, ClassKey, AlignedClasses]):
         return int(evaluation.counts.sum())
 
     def evaluate_batches(
-        self, units: base.CountedUnits, options: Options, *, system: int, name: str
+        self, units: kinds.CountedUnits, options: Options, *, system: int, name: str
     ) -> ClassEvaluation:
         """Evaluate one system of data larger than memory.
 
@@ -376,13 +376,13 @@ class Multiclass(base.Kind[ClassScores, ClassKey, AlignedClasses]):
             )
 
     def require_model(
-        self, model: ScoreModel, reading: Reading, classes: Sequence[str], units: base.Units = ()
+        self, model: ScoreModel, reading: Reading, classes: Sequence[str], units: kinds.Units = ()
     ) -> None:
         """Refuse a model for scores with another prior in them than in training."""
         require_same_posteriors(model, reading, classes)
         super().require_model(model, reading, classes, units)
 
-    def record(self, reading: Reading, classes: Sequence[str], units: base.Units = ()) -> dict[str, Any]:
+    def record(self, reading: Reading, classes: Sequence[str], units: kinds.Units = ()) -> dict[str, Any]:
         """Return the record of training, including the prior that was removed from the scores."""
         text = prior_text(reading, classes)
         return super().record(reading, classes, units) | ({} if text is None else {POSTERIOR_PRIOR: text})
@@ -407,18 +407,18 @@ class Multiclass(base.Kind[ClassScores, ClassKey, AlignedClasses]):
         )
 
     def written(
-        self, file: Input, scores: ClassScores, target: PathLike, to: str | None, form: base.Form
+        self, file: Input, scores: ClassScores, target: PathLike, to: str | None, form: kinds.Form
     ) -> list[Message]:
         """Write an input again with log-likelihoods or detection llrs, keeping its class names."""
         old = not_none(file.contents.class_scores, "class_scores")
         scores, messages = named_as(old, scores)
         if len(scores.trials) < len(old.trials):
-            file = replace(file, contents=base.of_trials(file.contents, old.trials, scores.trials))
+            file = replace(file, contents=kinds.of_trials(file.contents, old.trials, scores.trials))
         from deciban.io.rewrite import write_rescored_classes  # not needed for evaluations
 
         return [*messages, *write_rescored_classes(file, scores, target, to=to, write_as=form.write_as)]
 
-    def rescored(self, contents: Contents, scores: ClassScores, form: base.Form) -> tuple[Contents, list[Message]]:
+    def rescored(self, contents: Contents, scores: ClassScores, form: kinds.Form) -> tuple[Contents, list[Message]]:
         """Return contents with log-likelihoods or detection llrs, keeping their class names."""
         from deciban.io.rewrite import rescored_classes
 

@@ -32,7 +32,7 @@ from deciban.trials.lists import PAIR
 from deciban.trials.sources import Engine, TrialSource
 from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, PathLike, ScoreUnit
-from deciban.workflows.kinds import base
+from deciban.workflows import kinds
 from deciban.workflows.options import MetricOptions, Options, Reading
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def _said_of_speakers(name: SpeakersByName, n_contradictions: int) -> tuple[Mess
     return tuple(Message("note", "", one) for one in notes_on_speakers(name, n_contradictions))
 
 
-class TwoClass(base.Kind[Scores, Key, Aligned]):
+class TwoClass(kinds.Kind[Scores, Key, Aligned]):
     """Scores of targets and non-targets; a system has one score for each trial."""
 
     name = "two-class"
@@ -246,7 +246,7 @@ class TwoClass(base.Kind[Scores, Key, Aligned]):
 
     def unit_messages(self, systems: Sequence[Scores], reading: Reading) -> list[Message]:
         """Return messages about conversions of the units of scores, and contradictions to declared units."""
-        more = base.messages_on_declared_ratios(systems, negated=reading.negate)
+        more = kinds.messages_on_declared_ratios(systems, negated=reading.negate)
         return [*super().unit_messages(systems, reading), *more]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
@@ -307,7 +307,7 @@ class TwoClass(base.Kind[Scores, Key, Aligned]):
 
     def evaluate(
         self,
-        trials: base.PartlyScoredTrials,
+        trials: kinds.PartlyScoredTrials,
         metrics: MetricOptions,
         classes: Sequence[str],
         name: str,
@@ -321,7 +321,7 @@ class TwoClass(base.Kind[Scores, Key, Aligned]):
         """Return the number of targets and non-targets."""
         return int(evaluation.n_tar + evaluation.n_non)
 
-    def evaluate_batches(self, units: base.CountedUnits, options: Options, *, system: int, name: str) -> Evaluation:
+    def evaluate_batches(self, units: kinds.CountedUnits, options: Options, *, system: int, name: str) -> Evaluation:
         """Evaluate one system of data larger than memory."""
         from deciban.engines.sorting import evaluate_system
 
@@ -391,15 +391,15 @@ class TwoClass(base.Kind[Scores, Key, Aligned]):
         whole = len(trials) == len(scored)
         if whole and len(contents.systems) == 1:
             return file
-        return as_table(file, contents if whole else base.of_trials(contents, scored, trials))
+        return as_table(file, contents if whole else kinds.of_trials(contents, scored, trials))
 
-    def written(self, file: Input, scores: Scores, target: PathLike, to: str | None, form: base.Form) -> list[Message]:
+    def written(self, file: Input, scores: Scores, target: PathLike, to: str | None, form: kinds.Form) -> list[Message]:
         """Write an input again with llrs, and possibly their bounds."""
         from deciban.io.rewrite import write_rescored  # not needed for evaluations
 
         return list(write_rescored(file, scores, target, to=to, interval=form.bounds))
 
-    def rescored(self, contents: Contents, scores: Scores, form: base.Form) -> tuple[Contents, list[Message]]:
+    def rescored(self, contents: Contents, scores: Scores, form: kinds.Form) -> tuple[Contents, list[Message]]:
         """Return contents with llrs, and possibly their bounds."""
         from deciban.io.rewrite import natural_logarithms, rescored
 

@@ -38,10 +38,19 @@ from deciban.trials.joining import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
 from deciban.trials.sources import Batch, LoadedPartition, TrialSource
 from deciban.trials.tables import criteria
-from deciban.types import AnyArray, CountArray, Frame, PathLike, Progress, Raw
-from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
-from deciban.workflows.kinds.base import in_nats, named_apart, prior_of_classes
-from deciban.workflows.options import TRIALS, KindName, Options, Reading, UncertaintyOptions, new_names, renamed
+from deciban.types import AnyArray, CountArray, Frame, KindName, PathLike, Progress, Raw
+from deciban.workflows.kinds import (
+    AnyKey,
+    AnyKind,
+    AnyScores,
+    Kind,
+    in_nats,
+    kind_called,
+    kind_of,
+    named_apart,
+    prior_of_classes,
+)
+from deciban.workflows.options import TRIALS, Options, Reading, UncertaintyOptions, new_names, renamed
 from deciban.workflows.reading.units import in_words, weights_of_key
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, row
 from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Batch, SourcePartition, SourcePass, TrialFields, TrialSource
-from deciban.types import AnyArray, PathLike, Progress
+from deciban.types import AnyArray, KindName, PathLike, Progress
 from deciban.workflows.kinds import kind_called
-from deciban.workflows.options import KindName, Options, Reading
+from deciban.workflows.options import Options, Reading
 
 _NAME = "score"
 """Name of a system without a name."""
