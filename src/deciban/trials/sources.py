@@ -872,6 +872,4 @@ def counting(source: TrialSource) -> TrialSource:
     """Return the trials of a source with a weight above 0; a model may have no result for the others."""
     if not source.has_weights:
         return source
-    if source.batch is not None and source.batch.weight is not None and source.batch.weight.all():
-        return source
     return source.map(partial(_having, systems=(), every=True, counting=True))

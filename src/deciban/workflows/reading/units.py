@@ -499,7 +499,7 @@ def units_of_source(source: TrialSource, engine: Engine, how_sure: UncertaintyOp
         return UnitsOfSource(source, engine, None, None, ())
     if source.batch is not None:
         own, messages = units_of_batch(source, how_sure, kind)
-        return UnitsOfSource(own, engine, None if own.batch is None else own.batch.units, None, messages)
+        return UnitsOfSource(own, engine, own.held_units, None, messages)
     result = None
     if source.has_units and not source.are_units:
         result = UnitsFound(look_at_units(source, engine)[0])
