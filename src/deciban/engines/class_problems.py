@@ -579,13 +579,8 @@ def _grouped(
         grouping.home[truth],
         None if batch.units is None else batch.units.take(indices),
         weight,
-        stratum=strata_of(grouping)[truth],
+        stratum=(np.cumsum(grouping.prior > 0) - 1)[truth],  # groups without prior have no stratum
     )
-
-
-def strata_of(grouping: Grouping) -> IntArray:
-    """Return the index of each class among the classes that are in a group."""
-    return np.asarray(np.cumsum(grouping.prior > 0) - 1)
 
 
 def totals_of(source: sources.TrialSource, engine: sources.Engine) -> ClassTotals | None:

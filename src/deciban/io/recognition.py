@@ -145,14 +145,9 @@ class OpenedFile:
     @cached_property
     def translated(self) -> Translated | None:
         """The file of a spreadsheet program as a text table; None for other files."""
-        source = self.source
-        if not self.foreign:
-            return None
-        return (
-            of_workbook(source)
-            if self.foreign == "Excel"
-            else of_semicolons(sources.read_text(source), source, self.foreign)
-        )
+        if self.foreign == "Excel":
+            return of_workbook(self.source)
+        return of_semicolons(sources.read_text(self.source), self.source, self.foreign) if self.foreign else None
 
     @cached_property
     def text(self) -> bytes:

@@ -73,13 +73,6 @@ def of_detection_llrs(contents: Contents) -> Contents:
     return replace(contents, class_scores=scores, notes=(*contents.notes, PROJECTED))
 
 
-def as_detection_llrs(contents: Contents) -> Contents:
-    """Convert log-likelihoods in contents to detection llrs with a flat prior."""
-    if contents.class_scores is None:
-        return contents
-    return replace(contents, class_scores=written_as(contents.class_scores, "detection-llr")[0])
-
-
 def logs_of_probabilities(scores: AnyScores, prior: AnyPrior) -> AnyScores:
     """Convert probabilities of targets to log-likelihood ratios, or of classes to log-likelihoods.
 

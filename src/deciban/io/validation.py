@@ -32,6 +32,7 @@ from deciban.memory import bytes_of_joined, memory_error, memory_for_trials, row
 from deciban.trials import Index, Origin, Trials
 from deciban.trials.classes import messages_on_ratios
 from deciban.trials.joining import IdsLike, Renamed, near_names
+from deciban.trials.joining.join import ConcatenatedRows
 from deciban.trials.lists import Lookup
 from deciban.types import IntArray, PathLike
 
@@ -63,14 +64,13 @@ class Fault:
     n: int
     first: Sequence[tuple[int, str]]
 
-    @property
-    def rows(self) -> list[int]:
-        """Rows of the first trials."""
-        return [row for row, _ in self.first]
-
-    def shown(self, places: Mapping[int, str]) -> list[tuple[str, str]]:
-        """Return places and names of the first trials."""
-        return [(places[row], name) for row, name in self.first]
+    def words(self, what: str, names: ListedNames) -> Iterator[str]:
+        """Yield a text with the number of the trials and the first of them; nothing if there are none."""
+        if self.n:
+            places = names.places([row for row, _ in self.first])
+            shown = "; ".join(f"{place} {name}" for place, (_, name) in zip(places, self.first, strict=True))
+            noun, rest = what.split(" ", 1)
+            yield f"{counted(self.n, noun)} {rest}, the first: {shown}"
 
     def __add__(self, other: Fault) -> Fault:
         """Return the trials of both parts."""
@@ -201,14 +201,9 @@ class ListedNames:
         """Return the message on how the input was read."""
         return Message(kind, self.name, f"{self._origins[0].reading}   {counted(self.n_rows, 'trial')}{more}")
 
-    def places(self, rows: Sequence[int]) -> dict[int, str]:
+    def places(self, rows: Sequence[int]) -> list[str]:
         """Return the places of rows as text, all at once, because each search reads the file."""
-        entries: dict[int, str] = {}
-        for origin, start, stop in zip(self._origins, self._starts, self._starts[1:], strict=False):
-            own = sorted({row for row in rows if start <= row < stop})
-            if own:
-                entries |= zip(own, origin.where_all([row - start for row in own]), strict=True)
-        return entries
+        return ConcatenatedRows(tuple(self._origins), tuple(self._starts[:-1]))(rows)
 
     def differences(self, names: ListedNames) -> Differences | None:
         """Compare the trials with a list; return None if both contain the same trials in the same order."""
@@ -378,34 +373,15 @@ def _faults(scored: ListedNames, names: ListedNames, *, any_order: bool, may_be_
     if result is None:
         return
     again, lacking, extra = result.again, result.lacking, result.extra
-    places = scored.places([*again.rows, *extra.rows])
     often = f"trial listed {'more than once' if result.most == 1 else 'more often than in the list'}"
-    yield from fault_in_words(often, again.n, again.shown(places))
-    yield from fault_in_words(LACKING, lacking.n, lacking.shown(names.places(lacking.rows)))
-    yield from fault_in_words("score of trials that are not in the list", extra.n, extra.shown(places))
+    yield from again.words(often, scored)
+    yield from lacking.words("trial of the list without a score", names)
+    yield from extra.words("score of trials that are not in the list", scored)
     if lacking.n and may_be_near and (near := scored.near(names)):
         yield near
     if not any_order and result.moved is not None and not (again.n or lacking.n or extra.n):
         row, name, expected = result.moved
         yield (
-            f"{scored.places([row])[row]}: trial {name} is in the place of {expected} in the list "
-            f"({names.places([row])[row]}). All trials are there, in another order; {option('any_order')} allows it."
+            f"{scored.places([row])[0]}: trial {name} is in the place of {expected} in the list "
+            f"({names.places([row])[0]}). All trials are there, in another order; {option('any_order')} allows it."
         )
-
-
-LACKING = "trial of the list without a score"
-"""Text for trials that only the list contains."""
-
-
-def fault_in_words(what: str, n: int, first: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield a text with the number of trials with a fault, and the first of them; nothing if there are none.
-
-    Examples
-    --------
-    >>> print(*fault_in_words(LACKING, 2, [("list.txt:1", "ann x"), ("list.txt:7", "bob y")]))
-    2 trials of the list without a score, the first: list.txt:1 ann x; list.txt:7 bob y
-    """
-    if n:
-        shown = "; ".join(f"{place} {name}" for place, name in first)
-        noun, rest = what.split(" ", 1)
-        yield f"{counted(n, noun)} {rest}, the first: {shown}"

@@ -179,8 +179,8 @@ def put(
         writable = ", ".join(name for name, one in formats.formats().items() if one.writes)
         raise InputError(f"format: {chosen.name} can be read, but not written. Use one of {writable}.")
     formats.require(contents, chosen.writes, chosen.name)
-    if chosen.detection_llr:
-        contents = units.as_detection_llrs(contents)
+    if chosen.detection_llr and contents.class_scores is not None:
+        contents = replace(contents, class_scores=units.written_as(contents.class_scores, "detection-llr")[0])
     with opened(path) as stream:
         if isinstance(chosen, formats.TextFormat):
             written = write_text(contents, chosen, stream)

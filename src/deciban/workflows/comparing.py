@@ -104,8 +104,7 @@ def compare_files(
     >>> str(found.pairs[0]), found.difference("eer").n_units
     ('a − b', 5)
     """
-    argument: Any = scores
-    named, options = named_scores(argument, key, options)
+    named, options = named_scores(scores, key, options)
     chosen = Options.of("compare_files", options if "options" in options else {"missing": "drop", **options})
     chosen.scale.refuse("a comparison")
     if not chosen.how_sure.intervals:
@@ -350,8 +349,7 @@ def plan_files(
     """
     from deciban.analysis.planning import Goal, plan_of_pilot  # not needed for comparisons
 
-    value: Any = scores
-    named, options = named_scores(value, key, options)
+    named, options = named_scores(scores, key, options)
     chosen = Options.of("plan_files", options)
     make = partial(Goal, width=width, difference=difference, segments=segments, trials_per_segment=trials_per_segment)
     goal = make(relative=relative, level=chosen.how_sure.level, power=power)

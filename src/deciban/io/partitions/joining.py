@@ -264,7 +264,7 @@ def joined_by_name(request: JoinRequest) -> JoinedTables:
         raise KeyMismatchError(f"{key.name}: no trial is left to evaluate.")
     incomplete = request.how.incomplete
     layout = replace(request.layout, where={}, converted=None, ratios=frozenset(), incomplete=incomplete)
-    return JoinedTables(partitions, layout, files.has_doubles or incomplete, report, folder)
+    return JoinedTables(partitions, layout, np.float64 in files.kinds.values() or incomplete, report, folder)
 
 
 def _bytes_of_names(tables: Sequence[Roles], n_rows: int) -> float:
@@ -322,11 +322,6 @@ class ScratchScores:
         self.columns = [name for own in columns for name in own]
         self.kinds = dict[str, np.dtype[np.generic]]()
         self._make("there", np.dtype(np.bool_))
-
-    @property
-    def has_doubles(self) -> bool:
-        """True if some scores are float64."""
-        return np.float64 in self.kinds.values()
 
     def put(self, rows: IntArray, scores: Sequence[AnyArray]) -> None:
         """Write the scores of each system for some rows of the key."""

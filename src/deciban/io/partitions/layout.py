@@ -65,8 +65,8 @@ class LabelColumn(Truth):
 
 
 @dataclass(frozen=True, slots=True)
-class OfTwoFiles(Truth):
-    """A column that is True for rows of the file of targets; labels in both files must agree."""
+class TruthColumn(Truth):
+    """A column of booleans or numbers of classes; labels that a file of targets contains must agree with them."""
 
     label: LabelColumn | None = None
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import of_numpy, to_numpy
+from deciban._arrow import of_numpy
 from deciban.errors import FormatError, InputError, KeyMismatchError, Message, names_apart, not_none, option
 from deciban.io.columns.values import Rows, RowTable
 from deciban.io.formats import bare_name
 from deciban.io.matrices.named_matrix import only
 from deciban.io.matrices.numpy_files import as_labels, as_scores, refuse_nan
-from deciban.io.partitions.layout import RowLayout, SpeakersAgree, Truth, source_of_rows
+from deciban.io.partitions.layout import RowLayout, SpeakersAgree, Truth, TruthColumn, source_of_rows
 from deciban.io.partitions.meaning import BatchReading
 from deciban.io.partitions.units import EachTrial, SpeakerLookup
 from deciban.memory import Cost, memory_error, rows_that_fit
@@ -28,36 +27,22 @@ CELLS = 1 << 20
 """Approximate largest number of cells of a block."""
 
 
-class MatrixCells(ABC):
-    """Numbers in rows that can be read separately. Can be pickled."""
+RowReader: TypeAlias = Callable[[int, int, str], AnyArray]
+"""Reads the rows of a matrix from one number to another; the last argument is their name for messages. Can be pickled.
 
-    @abstractmethod
-    def rows(self, start: int, stop: int, name: str) -> AnyArray:
-        """Read some rows; ``name`` is their name for messages.
-
-        Raises
-        ------
-        FormatError, OSError
-            If they cannot be read, or have changed.
-        """
+It raises a FormatError or OSError if they cannot be read, or have changed.
+"""
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayCells(MatrixCells):
-    """An array of another library, or one in memory."""
-
-    array: Foreign
-    name: str
-
-    def rows(self, start: int, stop: int, name: str) -> AnyArray:
-        """See `MatrixCells.rows`."""
-        result = self.array[start:stop]
-        try:
-            if hasattr(result, "compute"):
-                result = result.compute(scheduler="synchronous")
-            return np.asarray(result)
-        except Exception as error:
-            raise FormatError(f"{name}: cannot be read ({type(error).__name__}: {error}).") from error
+def rows_of_array(array: Foreign, start: int, stop: int, name: str) -> AnyArray:
+    """Return rows of an array of another library, or of one in memory; see `RowReader`."""
+    result = array[start:stop]
+    try:
+        if hasattr(result, "compute"):
+            result = result.compute(scheduler="synchronous")
+        return np.asarray(result)
+    except Exception as error:
+        raise FormatError(f"{name}: cannot be read ({type(error).__name__}: {error}).") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +52,7 @@ class MatrixInput:
     Attributes
     ----------
     name : str
-    cells : MatrixCells
+    rows : RowReader
     shape : tuple of int
     kind : dtype
     names : pair of pyarrow arrays, optional
@@ -84,7 +69,7 @@ class MatrixInput:
     """
 
     name: str
-    cells: MatrixCells
+    rows: RowReader
     shape: tuple[int, ...]
     kind: np.dtype[np.generic]
     names: tuple[pa.Array, pa.Array] | None = None
@@ -110,7 +95,7 @@ def mask_of(matrix: MatrixInput, start: int, stop: int, name: str) -> BoolArray 
     """
     if matrix.mask is None:
         return None
-    return np.asarray(only(matrix.mask.cells.rows(start, stop, name), (0, 1), matrix.mask.name, start) == 1)
+    return np.asarray(only(matrix.mask.rows(start, stop, name), (0, 1), matrix.mask.name, start) == 1)
 
 
 def blocks_of(matrix: MatrixInput, memory: int | None = None) -> list[tuple[str, int, int]]:
@@ -196,7 +181,7 @@ class MatrixRows(Rows):
         return result if mask is None else result[mask.ravel()]
 
     def _rows(self, matrix: MatrixInput) -> AnyArray:
-        values = matrix.cells.rows(self.start, self.stop, self.name)
+        values = matrix.rows(self.start, self.stop, self.name)
         if len(values) != self.stop - self.start:
             raise FormatError(
                 f"{self.name}: has {len(values)} rows, not {self.stop - self.start}. Copy the file again."
@@ -290,15 +275,6 @@ def _rows_of(
         MatrixRows(name, (stop - start) * width, systems, key, start, stop, n_classes)
         for name, start, stop in blocks_of(first, memory)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedTruth(Truth):
-    """A column of booleans, or of numbers of classes."""
-
-    def of(self, table: pa.Table) -> AnyArray:
-        """See `Truth.of`."""
-        return to_numpy(table.column("label"))
 
 
 PLACE = "place"
@@ -437,14 +413,12 @@ def _truth(first: MatrixInput, key: MatrixInput | None, *, is_classes: bool) -> 
             f"{key.name} is {_size(key)}, {first.name} {_size(first)}, or the names of rows and columns differ. A mask "
             "must have one cell for each score, in the same place."
         )
-    if is_classes:
-        return NumberedTruth(("label",))
-    if key.kind != np.bool_ and key.kind.kind != "i" and key.is_mask is None:
+    if not is_classes and key.kind != np.bool_ and key.kind.kind != "i" and key.is_mask is None:
         raise InputError(
             f"{key.name}: a mask of {key.kind}. Save it as booleans (True is target), or as int8 with 1 for targets, "
             "-1 for non-targets and 0 for cells that are not trials."
         )
-    return NumberedTruth(("label",))
+    return TruthColumn(("label",))
 
 
 def _speakers(first: MatrixInput, who: SpeakerLookup, how: BatchReading) -> SpeakersAgree:

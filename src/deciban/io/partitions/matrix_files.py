@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from deciban.io.formats import only_format_errors
 from deciban.io.matrices.hdf5 import Hdf5, matrix_of_numbers, opened, read_names, rows_of
 from deciban.io.matrices.numpy_files import read_header
 from deciban.io.partitions.files import Stamp, full_path, kept_open, stamp_of
-from deciban.io.partitions.matrices import MatrixCells, MatrixInput, blocks_of
+from deciban.io.partitions.matrices import MatrixInput, blocks_of
 from deciban.io.source import Source
 from deciban.types import AnyArray, Foreign, PathLike
 
@@ -82,7 +83,7 @@ def is_mask(path: object, kind: str | None = None) -> bool:
     if len(shape) != 2 or shape[1] < 2 or of_cells.kind not in "bif":
         return False
     matrix = _numpy(source)
-    blocks = (matrix.cells.rows(start, stop, name) for name, start, stop in blocks_of(matrix))
+    blocks = (matrix.rows(start, stop, name) for name, start, stop in blocks_of(matrix))
     if of_cells.kind != "b":
         return any(bool((cells < 0).any()) for cells in blocks)
     if kind is None and all(bool((cells.sum(axis=1) == 1).all()) for cells in blocks):
@@ -108,7 +109,7 @@ def open_matrix(path: PathLike) -> MatrixInput:
 
 
 @dataclass(frozen=True, slots=True)
-class FileCells(MatrixCells):
+class FileRowReader:
     """Rows of a file that is opened by a function and kept open.
 
     Attributes
@@ -130,8 +131,8 @@ class FileCells(MatrixCells):
     kind: str
     make: Callable[[], Foreign]
 
-    def rows(self, start: int, stop: int, name: str) -> AnyArray:
-        """See `MatrixCells.rows`."""
+    def __call__(self, start: int, stop: int, name: str) -> AnyArray:
+        """See `RowReader`."""
         with only_format_errors(name, self.kind):
             values = np.asarray(kept_open(self.path, self.stamp, name, self.make, self.part)[start:stop])
             return np.ascontiguousarray(values, values.dtype.newbyteorder("="))
@@ -151,8 +152,8 @@ def _numpy(source: Source) -> MatrixInput:
     order: Any = "F" if is_fortran else "C"
     path = full_path(source.path)
     make = partial(np.memmap, path, kind, "r", offset, shape, order)
-    cells = FileCells(path, stamp, "", "a NumPy array", make)
-    return MatrixInput(source.name, cells, shape, kind, path=source.path, reading="npy")
+    rows = FileRowReader(path, stamp, "", "a NumPy array", make)
+    return MatrixInput(source.name, rows, shape, kind, path=source.path, reading="npy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,47 +204,40 @@ def _dataset(
             "segments. Write the file again, as models x segments."
         )
     step, whole = dataset.chunks[0] if dataset.chunks else None, full_path(source.path)
-    cells = FileCells(whole, stamp, path, "HDF5", partial(_Dataset, whole, path))
+    rows = FileRowReader(whole, stamp, path, "HDF5", partial(_Dataset, whole, path))
     called = source.name if path in _SCORES else f"{source.name}, {path}"
     kind = np.dtype(dataset.dtype)
-    return MatrixInput(called, cells, shape, kind, names, mask, is_mask, step, source.path, "hdf5")
+    return MatrixInput(called, rows, shape, kind, names, mask, is_mask, step, source.path, "hdf5")
+
+
+_OF_ZARR = {"scores": False, "trial_mask": True}
+"""Arrays of a Zarr group, and whether they are masks."""
 
 
 def _opened_zarr(path: str, array: str) -> Foreign:
-    zarr = _library()
-    group = zarr.open(store=path, mode="r")
-    return group[array] if array else group
+    import zarr
 
-
-def _library() -> Foreign:
-    try:
-        import zarr
-    except ImportError as error:
-        raise InputError(
-            "a Zarr folder needs the package zarr, which is not installed: pip install 'deciban[zarr]'."
-        ) from error
-    return zarr
+    result: Foreign = zarr.open(store=path, mode="r")
+    return result[array] if array else result
 
 
 def _zarr(path: PathLike) -> MatrixInput:
     name = display_name(path)
-    zarr = _library()
+    if importlib.util.find_spec("zarr") is None:
+        raise InputError("a Zarr folder needs the package zarr, which is not installed: pip install 'deciban[zarr]'.")
     with only_format_errors(name, "Zarr"):
-        result = zarr.open(store=str(path), mode="r")
-        if hasattr(result, "shape"):
-            return _zarr_array(str(path), "", result, name)
-        for own in ("scores", "trial_mask"):
-            if own in result:
-                return _zarr_array(str(path), own, result[own], name)
-        raise FormatError(f"{name}: a group without arrays scores and trial_mask. Name the folder of the array itself.")
-
-
-def _zarr_array(path: str, own: str, array: Foreign, name: str) -> MatrixInput:
-    kind = np.dtype(array.dtype)
-    if kind.kind not in "biuf" or len(array.shape) not in (1, 2):
-        raise FormatError(f"{name}: {kind} of shape {array.shape}. Expected numbers of rows and columns.")
-    described, make = Path(path) / own / _ZARR, partial(_opened_zarr, full_path(path), own)
-    cells = FileCells(full_path(described), stamp_of(described), own, "Zarr", make)
-    is_mask = {"scores": False, "trial_mask": True}.get(own)
-    shape = tuple(map(int, array.shape))
-    return MatrixInput(name, cells, shape, kind, None, None, is_mask, int(array.chunks[0]), path, "zarr")
+        array, own = _opened_zarr(str(path), ""), ""
+        if not hasattr(array, "shape"):
+            own = next(filter(array.__contains__, _OF_ZARR), "")
+            if not own:
+                raise FormatError(
+                    f"{name}: a group without arrays scores and trial_mask. Name the folder of the array itself."
+                )
+            array = _opened_zarr(str(path), own)
+        kind, shape = np.dtype(array.dtype), tuple(map(int, array.shape))
+        if kind.kind not in "biuf" or len(shape) not in (1, 2):
+            raise FormatError(f"{name}: {kind} of shape {shape}. Expected numbers of rows and columns.")
+        described, make = Path(path) / own / _ZARR, partial(_opened_zarr, full_path(path), own)
+        rows = FileRowReader(full_path(described), stamp_of(described), own, "Zarr", make)
+        step = int(array.chunks[0])
+    return MatrixInput(name, rows, shape, kind, None, None, _OF_ZARR.get(own), step, str(path), "zarr")

@@ -94,12 +94,12 @@ def truth_in(roles: Roles, classes: Sequence[str], how: BatchReading, who: Speak
     return labels
 
 
-def labels_in(roles: Roles, how: BatchReading) -> layout.LabelColumn | layout.OfTwoFiles | None:
+def labels_in(roles: Roles, how: BatchReading) -> layout.LabelColumn | layout.TruthColumn | None:
     """Return the labels of a table, from a column or from two files of targets and of non-targets, or None."""
     column, target = roles.column("label"), roles.table.target
     vocabulary = Vocabulary.of(None if roles.table.is_described else how.labels)
     label = None if column is None else layout.LabelColumn((column,), settled(vocabulary, column, roles.table.rows))
-    return label if target is None else layout.OfTwoFiles((target, *(() if label is None else label.columns)), label)
+    return label if target is None else layout.TruthColumn((target, *(() if label is None else label.columns)), label)
 
 
 def _places(roles: Roles, column: str, classes: Sequence[str], how: BatchReading, *, in_order: bool) -> dict[str, int]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +23,7 @@ from deciban.io.formats import InputOptions, bare_name
 from deciban.io.partitions.files import FileRows, TableFile, is_columnar, open_files, table_files
 from deciban.io.partitions.joining import JoinedTables, JoinRequest, joined_by_name
 from deciban.io.partitions.layout import RowLayout, beside, source_of_rows
-from deciban.io.partitions.matrices import ArrayCells, MatrixInput, matrix_source, table_of_matrix
+from deciban.io.partitions.matrices import MatrixInput, matrix_source, rows_of_array, table_of_matrix
 from deciban.io.partitions.matrix_files import is_matrix_file, is_zarr, open_matrix
 from deciban.io.partitions.meaning import BatchReading, kind_of_tables, layout_of, splitting, systems_in
 from deciban.io.partitions.units import SpeakerLookup
@@ -195,8 +196,8 @@ def matrix_of(foreign: Foreign, name: str) -> MatrixInput | None:
     if any(map(math.isnan, foreign.shape)):  # dask has NaN for unknown lengths
         raise InputError(f"{name}: an array of unknown shape. Compute it first: compute_chunk_sizes().")
     sizes = getattr(foreign, "chunks", None)  # in dask a tuple of sizes for each axis, in zarr one size
-    step = int(np.max(sizes[0])) if sizes else None
-    return MatrixInput(name, ArrayCells(foreign, name), tuple(map(int, foreign.shape)), kind, rows_per_chunk=step)
+    rows, step = partial(rows_of_array, foreign), int(np.max(sizes[0])) if sizes else None
+    return MatrixInput(name, rows, tuple(map(int, foreign.shape)), kind, rows_per_chunk=step)
 
 
 def files_of_dataset(foreign: Foreign) -> list[TableFile] | None:

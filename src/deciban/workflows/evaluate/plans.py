@@ -91,8 +91,8 @@ class ProtocolTrials:
         """
         plan, own, trials = self.plan, replace(options, metrics=plan_metrics(self.plan)), self.units.source
         if plan.primary in OF_SCORES:
-            parts = PartsOfScores(plan, self.kind, trials.batch, trials.classes, system)
-            return parts.of_clusters(evaluation) if plan.primary == "cluster_c_avg" else parts.of_pairs(evaluation)
+            of_parts = self._of_clusters if plan.primary == "cluster_c_avg" else self._of_pairs
+            return of_parts(evaluation, system)
         if self.lacking:
             return primary_of(plan, evaluation, departs=lacking_columns(self.lacking))
         if self.conditions is not None and plan.equalize:
@@ -115,89 +115,61 @@ class ProtocolTrials:
     def _evaluated(self, source: TrialSource, options: Options, name: str, system: int) -> Any:
         return self.kind.evaluate_source(replace(self.units, source=source), options, system=system, name=name)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PartsOfScores:
-    """Labelled trials for a primary metric from parts of the scores.
-
-    Attributes
-    ----------
-    plan : Preset
-    kind : AnyKind
-    batch : Batch
-        All segments.
-    classes : tuple of str
-    system : int
-        Index of the system.
-    """
-
-    plan: Preset
-    kind: AnyKind
-    batch: Any
-    classes: tuple[str, ...]
-    system: int
-
-    def of_clusters(self, evaluation: OneSystem) -> Primary:
+    def _of_clusters(self, evaluation: OneSystem, system: int) -> Primary:
         """Return the mean C_avg over clusters, each with only its own segments and log-likelihoods.
 
         Raises
         ------
         InputError
-            If a cluster has only one of the classes.
+            If a cluster has only one of the classes, or a class is in no cluster.
         """
-        parts, least = dict[str, float](), list[float]()
+        parts, least, there = dict[str, float](), list[float](), self.units.source.classes
         for cluster, members in self.plan.clusters.items():
-            columns = [self.classes.index(name) for name in members if name in self.classes]
+            columns = [there.index(name) for name in members if name in there]
             if not columns:
                 continue
             if len(columns) < 2:
                 raise InputError(
                     f"preset: cluster {cluster} of {self.plan.name} has the classes {', '.join(members)}, but the "
-                    f"scores have only {self.classes[columns[0]]}. Leave this class out ({option(classes=...)}), or "
+                    f"scores have only {there[columns[0]]}. Leave this class out ({option(classes=...)}), or "
                     f"{_edit(self.plan)}."
                 )
-            point = self._restricted(columns, cluster).points[0]
+            point = self._restricted(columns, cluster, system).points[0]
             parts[cluster] = point.c_avg
             least.append(point.min_c_avg)
-        strange = sorted(set(self.classes).difference(*self.plan.clusters.values()))
-        if strange or len(parts) < len(self.plan.clusters):
-            self._refuse_strange(strange, parts)
-        value, minimum = (PresetMetric(math.fsum(some) / len(some)) for some in (list(parts.values()), least))
-        departs = self._partial(parts)
-        return Primary(self.plan, evaluation.name, value, minimum, "each cluster separately", departs, parts)
-
-    def _partial(self, parts: dict[str, float]) -> str:
-        absent = [name for name in self.plan.clusters if name not in parts]
-        members = [name for names in self.plan.clusters.values() for name in names if name not in self.classes]
-        words = [f"no classes of {', '.join(absent)}"] if absent else []
-        return "; ".join([*words, *([f"no scores of {shortened(', '.join(members))}"] if members else [])])
-
-    def _refuse_strange(self, strange: list[str], parts: dict[str, float]) -> None:
+        every = [name for names in self.plan.clusters.values() for name in names]
+        strange = sorted(set(there).difference(every))
         if strange or not parts:
-            there = ", ".join(name for names in self.plan.clusters.values() for name in names)
             raise InputError(
-                f"preset: {shortened(', '.join(strange or self.classes))}: in no cluster of {self.plan.name}, which "
-                f"has {there}. Use these names, leave other classes out ({option(classes=...)}), or {_edit(self.plan)}."
+                f"preset: {shortened(', '.join(strange or there))}: in no cluster of {self.plan.name}, which has "
+                f"{', '.join(every)}. Use these names, leave other classes out ({option(classes=...)}), or "
+                f"{_edit(self.plan)}."
             )
+        value, minimum = (PresetMetric(math.fsum(some) / len(some)) for some in (list(parts.values()), least))
+        absent = [name for name in self.plan.clusters if name not in parts]
+        unscored = [name for name in every if name not in there]
+        words = [f"no classes of {', '.join(absent)}"] if absent else []
+        words += [f"no scores of {shortened(', '.join(unscored))}"] if unscored else []
+        return Primary(self.plan, evaluation.name, value, minimum, "each cluster separately", "; ".join(words), parts)
 
-    def _restricted(self, columns: list[int], name: str) -> Any:
+    def _restricted(self, columns: list[int], name: str, system: int) -> Any:
         """Evaluate the segments of some classes, with only these classes."""
-        truth, weight = self.batch.truth, self.batch.weight
-        rows, place = np.flatnonzero(np.isin(truth, columns)), np.full(int(truth.max()) + 1, -1, np.int64)
+        batch, place = self.units.source.held, np.full(len(self.units.source.classes), -1, np.int64)
         place[columns] = np.arange(len(columns))
-        own, classes = place[truth[rows]], tuple(self.classes[k] for k in columns)
+        some, classes = batch.take(place[batch.labels] >= 0), tuple(self.units.source.classes[k] for k in columns)
+        own = place[some.labels]
         self.kind.require_trials(own, classes)
-        trials = self.batch.scores[self.system][rows[:, None], columns], own, None if weight is None else weight[rows]
+        trials = some.scores[system][:, columns], own, some.weight
         return self.kind.evaluate(trials, plan_metrics(self.plan), classes, name=name)
 
-    def of_pairs(self, evaluation: OneSystem) -> Primary:
+    def _of_pairs(self, evaluation: OneSystem, system: int) -> Primary:
         """Return the mean cost of pairs of classes at prior 0.5, over the pairs with the highest minimum cost."""
-        costs = list[tuple[float, float, str]]()
-        for i, j in itertools.combinations(range(len(self.classes)), 2):
-            sides = [self.batch.truth == k for k in (i, j)]
-            llr = [pairwise_llr(self.batch.scores[self.system][side], i, j) for side in sides]
-            both = [None if self.batch.weight is None else self.batch.weight[side] for side in sides]
-            name = f"{self.classes[i]} / {self.classes[j]}"
+        costs, batch, classes = list[tuple[float, float, str]](), self.units.source.held, self.units.source.classes
+        for i, j in itertools.combinations(range(len(classes)), 2):
+            sides = [batch.labels == k for k in (i, j)]
+            llr = [pairwise_llr(batch.scores[system][side], i, j) for side in sides]
+            both = [None if batch.weight is None else batch.weight[side] for side in sides]
+            name = f"{classes[i]} / {classes[j]}"
             of_pair = [
                 float(cost(*llr, p_target=0.5, tar_weights=both[0], non_weights=both[1], normalize=False))
                 for cost in (min_dcf, act_dcf)

@@ -582,9 +582,7 @@ NAMES = {"tar": ("tar", "same"), "non": ("non", "different")}
 """Names of the arguments for files of targets and of non-targets."""
 
 
-def named_scores(
-    scores: Paths | None, key: PathLike | None, entries: Mapping[str, Any]
-) -> tuple[Paths, dict[str, Any]]:
+def named_scores(scores: Any, key: PathLike | None, entries: Mapping[str, Any]) -> tuple[Paths, dict[str, Any]]:
     """Return the score files, or pairs of files of targets and non-targets, and the other arguments.
 
     Parameters

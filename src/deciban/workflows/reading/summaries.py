@@ -15,7 +15,7 @@ import numpy as np
 from deciban._files import ScratchFolder
 from deciban.errors import WARNING, InputError, Message, counted, display_name, not_none, option, shortened
 from deciban.io import summary_files
-from deciban.io.source import files_of
+from deciban.io.source import files_of, parts_of
 from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, rows_that_fit
 from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.lists import PAIR
@@ -146,10 +146,7 @@ def _options(entries: dict[str, Any]) -> Options:
 
 def _partition_files(shards: PathLike | Sequence[PathLike]) -> list[PathLike]:
     values = [shards] if isinstance(shards, str | Path) else list(shards)  # type: ignore[arg-type]
-    paths = list[PathLike]()
-    for path in values:
-        for one in files_of(path):
-            paths += sorted(Path(one).rglob("*.parquet")) if Path(one).is_dir() else [one]
+    paths = [part for path in values for part in parts_of(path, ".parquet")]
     if not paths:
         raise InputError("shards: none given. Name at least one file.")
     return paths
@@ -158,10 +155,9 @@ def _partition_files(shards: PathLike | Sequence[PathLike]) -> list[PathLike]:
 def _content_of(path: PathLike, key: PathLike | None) -> str:
     """Return a fingerprint of a partition: of its file, and of its key if it has one."""
     result = hashlib.sha256()
-    for one in map(Path, (path,) if key is None else (path, key)):
-        for file in sorted(one.rglob("*.parquet")) if one.is_dir() else [one]:
-            with file.open("rb") as stream:
-                result.update(hashlib.file_digest(stream, "sha256").digest())
+    for file in (part for one in (path, key) if one is not None for part in parts_of(one, ".parquet")):
+        with Path(file).open("rb") as stream:
+            result.update(hashlib.file_digest(stream, "sha256").digest())
     return result.hexdigest()
 
 

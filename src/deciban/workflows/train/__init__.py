@@ -320,9 +320,8 @@ def train_files(
     >>> [(row.name, round(row.dev.cllr, 2)) for row in done.rows]
     [('A', 0.64), ('B', 0.82), ('fusion', 0.5)]
     """
-    value: Any = scores
-    is_opened = isinstance(value, Opened)
-    named, options = (value, options) if is_opened else named_scores(value, key, options)
+    is_opened = isinstance(scores, Opened)
+    named, options = (scores, options) if is_opened else named_scores(scores, key, options)
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     by = held or (HoldOut(n_folds, n_folds) if select else None)
