@@ -394,9 +394,9 @@ def _caption(first: ClassEvaluation) -> str:
     """Return units and priors of the metrics, and the values that scores without information get."""
     target = f"target prior {first.points[0].p_target:g}" if len(first.points) == 1 else ""
     target += "" if first.p_out_of_set is None else f", {first.p_out_of_set:g} for {first.classes[-1]} (out of set)"
-    at = "at equal priors" if first.has_flat_prior else "error rate, Brier and cross-entropy at the given prior"
+    at = "equal priors" if first.has_flat_prior else "error rate, Brier and cross-entropy at the given prior"
     at += f" (C_avg: {target.removeprefix(', ')})" if target else ""
-    least = f"Cllr {number(first.reference)} bits, error rate {percent(first.default_error_rate)}"
+    least = f"Cllr {number(first.reference)} bits, error rate {100.0 * first.default_error_rate:.3g} %"
     least += "" if first.has_flat_prior else f", cross-entropy {number(first.prior_entropy)}"
     return f"{at}; without scores: {least}"
 
