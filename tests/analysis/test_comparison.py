@@ -61,7 +61,7 @@ def test_few_errors_are_noted_beside_differences():
     """Intervals of differences are as rough as those of the systems: in simulations they miss most with few errors."""
     systems = [evaluation("A", 2.0), evaluation("B", 1.5)]
     (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "uncertain" in one)
-    assert note == "All metrics are uncertain: fewer than 30 errors of one kind at every prior."
+    assert note == "All metrics are uncertain: fewer than 30 misses or fewer than 30 false alarms at every prior."
     assert note in systems[0].notes
 
 
@@ -70,7 +70,7 @@ def test_losses_that_may_be_0_are_noted_beside_their_differences():
     calibrated = 3.2  # 4 between the means, and a variance of 1.25
     systems = [evaluation("A", calibrated), evaluation("B", calibrated, 3.0), evaluation("C", calibrated)]
     (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "Calibration losses" in one)
-    assert note == "True calibration losses of A, C may be 0: intervals of their differences may be too wide."
+    assert note == "The true calibration losses of A, C may be 0; intervals of their differences may then be too wide."
     for pair in (systems[:2], systems[1:]):
         assert not any("Calibration losses" in one for one in compare_results(Results(tuple(pair))).notes)
 

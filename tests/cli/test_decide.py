@@ -31,7 +31,7 @@ def test_decisions_are_written_and_told(run, tmp_path):
         '"reject"',
     ]
     assert "3 decided: accept 1 (0.333), reject 1 (0.333), ask 1 (0.333)" in out
-    assert "according to the key, the actual mean cost at the prior is 0.075, 0.25 times the cost without scores" in out
+    assert "at the given prior, actual mean cost according to the key: 0.075, 0.25 times the cost without scores" in out
 
 
 def test_standard_output_is_for_the_table(run):

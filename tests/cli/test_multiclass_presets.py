@@ -58,7 +58,7 @@ def test_several_priors_have_a_mean_that_is_the_primary_cost_of_the_plan(files, 
     (one,) = systems(out)
     expected = c_primary(loglik, label, (1, 9))
     assert one["mean_over_points"]["normalized"] == pytest.approx(expected)
-    assert "preset  lre17 (C_avg at p_target 0.5; p_target 0.1), unverified: NIST LRE 2017" in err
+    assert "preset  lre17 (C_avg at p_target 0.5; p_target 0.1): NIST LRE 2017, definition unverified" in err
     points = one["operating_points"]
     for point, p in zip(points, (0.5, 0.1), strict=True):
         assert point["normalized_min"] == pytest.approx(point["min_c_avg"] / p)

@@ -114,7 +114,7 @@ def test_3_a_submission_to_nist(run, trials):
     code, out, err = run("eval mine.tsv --key key.tsv --preset sre18-cmn2")
     assert code == 0, err
     assert (
-        "this is not the official metric of sre18-cmn2: all trials pooled, because the key has no columns gender"
+        "these are not the official values of sre18-cmn2: all trials pooled, because the key has no columns gender"
         in " ".join(out.split())
     )
     assert "mean over points" in out

@@ -107,7 +107,7 @@ def test_few_units_are_left_out_one_by_one():
     model = PavCalibrator(smoothing=1.0).fit(drawn.score, drawn.is_target, units=drawn.speakers)
     assert len(model.uncertainty_.replicates) == 7
     assert model.training_lines()[-1] == (
-        "standard errors: jackknife of 7 groups, by 7 units (given); fewer than 30, so they are approximate"
+        "standard errors: jackknife (7 groups), by 7 units (given); fewer than 30, so they are approximate"
     )
 
 

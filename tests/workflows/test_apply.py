@@ -125,7 +125,7 @@ def test_a_model_of_another_system_is_named(tmp_path):
     trained.save(tmp_path / "model.json")
     (tmp_path / "sysB.txt").write_text("m a 1\nm b 2\n")
     facts = said(apply_files(tmp_path / "model.json", tmp_path / "sysB.txt", tmp_path / "out.txt"))
-    assert "note  the model was trained on sysA, and is applied to sysB" in facts
+    assert "note  the model was trained on 'sysA', and is applied to 'sysB'" in facts
     (tmp_path / "sysA.txt").write_text("m a 1\nm b 2\n")
     facts = said(apply_files(tmp_path / "model.json", tmp_path / "sysA.txt", tmp_path / "again.txt"))
     assert not any("applied to" in fact for fact in facts)

@@ -531,7 +531,8 @@ def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: flo
     near = {one.name for one in systems if one.uncertainty.loss_may_be_zero(level)}
     both = list(dict.fromkeys(name for pair in pairs if near.issuperset(pair.names) for name in pair.names))
     if "calibration_loss" in compared and both:
-        yield f"True calibration losses of {some_of(both)} may be 0: intervals of their differences may be too wide."
+        words = f"The true calibration losses of {some_of(both)} may be 0"
+        yield f"{words}; intervals of their differences may then be too wide."
     if "min_c_avg" in compared:
         errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
         few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]
@@ -550,7 +551,7 @@ def caption_of(comparison: Comparison) -> str:
     if comparison.flips is not None:
         words.append(comparison.flips.words)
     if len(comparison.pairs) > 1:
-        words.append("p (not the intervals) corrected by Holm's method for all pairs of a metric")
+        words.append("p-values (not intervals) corrected by Holm's method for all pairs of systems")
     return "; ".join(words)
 
 

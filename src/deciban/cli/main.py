@@ -121,7 +121,7 @@ class _LazyGroup(click.Group):
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    help="Install the completion of commands, options and file contents for your shell ($SHELL).",
+    help="Install completion of commands, options, files and their columns for your shell ($SHELL).",
     callback=lambda context, _option, value: _install_completion(context) if value else None,
 )
 def _deciban() -> None:

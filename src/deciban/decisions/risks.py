@@ -119,8 +119,8 @@ class DecisionTally(Additive):
         shares = [f"{name} {count:,} ({count / n:.3g})" for name, count in counts]
         default = actions[application.default_action]
         result = [f"{n:,} decided: {', '.join(shares)}"]
-        by_prior = f"without scores (always {default}), at the given prior: {application.default_risk:.6g}"
-        result.append(f"mean expected cost of these trials {self.expected_cost:.6g}; {by_prior}")
+        by_prior = f"at the given prior, without scores (always {default}): {application.default_risk:.6g}"
+        result.append(f"mean expected cost over these trials: {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             result.append(
                 "this is more than without scores: the shares of the classes in these trials differ from the prior, or "

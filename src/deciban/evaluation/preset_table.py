@@ -201,7 +201,7 @@ class Preset:
             parts[0] = f"C_avg at {parts[0]}"
         parts += [] if self.p_out_of_set is None else [f"the last class out of set with prior {self.p_out_of_set:g}"]
         points = f" ({'; '.join(parts)})" if parts else ""
-        return f"{self.name}{points}, {self.status}: {self.source}"
+        return f"{self.name}{points}: {self.source}, definition {self.status}"
 
 
 def presets() -> dict[str, Preset]:
@@ -428,16 +428,17 @@ class Primary:
         pairs = [("actual", self.actual), ("minimum", self.minimum)]
         there = [(name, one) for name, one in pairs if one is not None]
         there.sort(key=lambda pair: pair[1] is not self.metric)
-        what = "not the official metric" if self.departs else "primary"
+        if self.departs:
+            return there
         if self.plan.primary == "cllr":  # its protocol ranks no systems
             return [("Cllr" if name == "actual" else "min Cllr", one) for name, one in there]
-        alone = what if len(there) == 1 else f"{there[0][0]}, {what}" if self.departs else f"{what} ({there[0][0]})"
+        alone = "primary" if len(there) == 1 else f"primary ({there[0][0]})"
         return [(name if at else alone, one) for at, (name, one) in enumerate(there)]
 
     @property
     def remarks(self) -> list[str]:
         """Remarks on the trials, on the averaged values, and on departures from the protocol."""
-        lines = [f"this is not the official metric of {self.plan.name}: {self.departs}"] if self.departs else []
+        lines = [f"these are not the official values of {self.plan.name}: {self.departs}"] if self.departs else []
         lines += [f"{self.plan.name}: {self.how}"] if self.how else []
         both = self.actual is not None and self.minimum is not None
         lines += [ESTIMATORS] if both and self.plan.equalize and not self.departs else []

@@ -442,7 +442,7 @@ class JackknifeMaps(ParameterUncertainty):
     @property
     def method(self) -> str:
         """Name of the method."""
-        return f"jackknife of {len(self.replicates)} groups of {self.noun}s"
+        return f"jackknife ({len(self.replicates)} groups)"
 
     @classmethod
     def leaving_out(cls, without: Callable[[int, int], Model], units: TrialUnits) -> JackknifeMaps:

@@ -362,7 +362,7 @@ def points_table(
     words += "; errors at the actual threshold" if with_counts else ""
     caption = captioned(words, [one for _, one in named])
     at = "target prior" if by_prior else "operating point"
-    return table([*front, at, *headings], rows, n_left=len(front) + (not by_prior), caption=caption)
+    return table([*front, at, *headings], rows, n_left=len(front) + 1, caption=caption)
 
 
 def print_multiclass(systems: Sequence[Any], out: Console, order: Sequence[str], *, corrected: bool) -> None:
@@ -560,7 +560,7 @@ def print_primaries(results: Results[Any], out: Console) -> None:
     first: Primary = results.primaries[0]
     plan = first.plan
     out.print("")
-    say(out, f"{plan.name}: {plan.primary_in_words}", "bold")
+    say(out, f"official metric of {plan.name}: {plan.primary_in_words}", "bold")
     write = percent if plan.is_rate else number
     rows = [(one.system, *(metric.written(write) for _, metric in one.shown)) for one in results.primaries]
     caption = f"definition of {plan.name}: {first.status}" if first.status else ""

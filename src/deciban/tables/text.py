@@ -147,9 +147,12 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
     )
     order = [shown[row.name] for row in rows if getattr(row, part) is not None or row.note]
     sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
-    results, how = replace(results, systems=systems), terminal.TableOptions(with_trials=len(sizes) > 1)
+    results, how = (
+        replace(results, systems=systems),
+        terminal.TableOptions(everything=False, with_trials=len(sizes) > 1),
+    )
     print_results(results, out, order=order, all_classes=None, options=how)
-    print_conditions(results, out)
+    print_conditions(results, out, everything=False)
     for row in rows:
         if row.note and (part == "dev" or getattr(row, part) is None):
             say(out, f"{row.name}: {row.note}", "yellow")

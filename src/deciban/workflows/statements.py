@@ -237,7 +237,7 @@ class Statement(Jsonable):
             ends += f", for '{self.propositions[1]}'" if self.llr < 0.0 else ""
             items += [("in words", sentence), ("scale", f"{self.scale.title}, {expression or 'no words'}: {ends}")]
             remark = _REMARKS.get(self.scale.status, f" (status: {self.scale.status})")
-            items.append(("source", self.scale.source + remark))
+            items.append(("source of scale", self.scale.source + remark))
         if self.interval is not None:
             low, high = self.interval
             is_cut = self.limits is not None and (low <= self.limits[0] or high >= self.limits[1])
@@ -260,7 +260,7 @@ class Statement(Jsonable):
             items = [("limits", words)]
         counts = " and ".join(f"{n:,} {name}" for name, n in about["trained_on"].items())
         data = f"{counts or 'unknown numbers of'} trials"
-        data += f" of {', '.join(about['systems'])}" if about["systems"] else ""
+        data += f" of {', '.join(map(repr, about['systems']))}" if about["systems"] else ""
         items.append(("model", f"{about['kind']}, trained on {data}"))
         words = f"training data identified by hash {about['fingerprint']}"
         items.append(("fingerprint", f"{words}; model trained with deciban {about['deciban_version']}"))

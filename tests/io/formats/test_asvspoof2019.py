@@ -69,7 +69,7 @@ def test_named_trials_do_not_lose_their_names():
     contents = Contents.of(
         Scores.of({"trial": ["a"]}, [1.0], conditions={"source": ["bonafide"]}), Key.of({"trial": ["a"]}, [True])
     )
-    with pytest.raises(FormatError, match="asvspoof2019-asv identifies trials by their rows, trials by trial"):
+    with pytest.raises(FormatError, match="asvspoof2019-asv identifies trials by row, trials by name"):
         written(contents, "asvspoof2019-asv")
 
 

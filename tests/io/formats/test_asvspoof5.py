@@ -123,7 +123,7 @@ def test_protocols_come_back(contents):
 
 def test_other_systems_do_not_fit():
     ids = {"enroll": ["a"], "test": ["x"]}
-    with pytest.raises(FormatError, match="asvspoof5 identifies trials by trial, trials by enroll and test"):
+    with pytest.raises(FormatError, match="asvspoof5 identifies trials by name, trials by enroll and test"):
         written(Contents.of(Scores.of(ids, [1.0])), "asvspoof5")
     with pytest.raises(FormatError, match="contains scores of the systems cm-score, asv-score, sasv-score"):
         written(Contents.of(Scores.of(ids, [1.0], name="mine")), "asvspoof5-sasv")

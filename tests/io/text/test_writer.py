@@ -142,9 +142,9 @@ def test_the_side_of_a_trial_is_not_lost():
         FormatError, match="kaldi identifies trials by enroll and test, trials by enroll and test and side"
     ):
         written(Contents.of(scores), "kaldi")
-    with pytest.raises(FormatError, match="trial identifies trials by trial, trials by enroll and test. Choose table"):
+    with pytest.raises(FormatError, match="trial identifies trials by name, trials by enroll and test. Choose table"):
         written(Contents.of(Scores.of(PAIR, [1.0, 2.0])), "trial")
-    with pytest.raises(FormatError, match="kaldi identifies trials by .* by their rows. Choose rows, npy"):
+    with pytest.raises(FormatError, match="kaldi identifies trials by .* by row. Choose rows, npy"):
         written(Contents.of(Scores(Trials.of_rows(2), np.zeros(2))), "kaldi")
 
 

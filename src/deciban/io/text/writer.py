@@ -298,17 +298,20 @@ def _require_room_for_names(columns: Sequence[Column], trials: Trials, format: T
     sides, lines = identity_of([column.role for column in columns]), [line.split() for line in format.lines]
     if not lines or sides in map(identity_of, lines):
         return
-    able = " or by ".join(
-        dict.fromkeys(" and ".join(role for role in words if role in IDENTITY) or "their rows" for words in lines)
-    )
+    able = " or by ".join(dict.fromkeys(_in_words([role for role in words if role in IDENTITY]) for words in lines))
     ways = {
         PAIR_SIDE: f"Choose nist-sre, table or parquet, or ignore the side when reading ({option(columns=...)})",
         (): "Choose rows, npy, npz or parquet",
     }
     raise FormatError(
-        f"{format.name} identifies trials by {able}, {trials.origin.name} by {' and '.join(sides) or 'their rows'}. "
+        f"{format.name} identifies trials by {able}, {trials.origin.name} by {_in_words(sides)}. "
         f"{ways.get(sides, 'Choose table or parquet')}."
     )
+
+
+def _in_words(sides: Sequence[str]) -> str:
+    """Describe what identifies trials: their only side is a name."""
+    return "name" if list(sides) == ["trial"] else " and ".join(sides) or "row"
 
 
 def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -> _Line:

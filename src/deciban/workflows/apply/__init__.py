@@ -468,7 +468,9 @@ def apply_files(
     trained, value = loaded.trained_systems, [done.systems[0].name for done in ready]
     if model_path is not None and not loaded.is_fusion and len(trained) == 1 and [*trained] != value:
         messages.append(
-            Message("note", "", f"the model was trained on {trained[0]}, and is applied to {', '.join(value)}")
+            Message(
+                "note", "", f"the model was trained on {trained[0]!r}, and is applied to {', '.join(map(repr, value))}"
+            )
         )
     for done in ready:
         read_as = [kind.read_message(system) for system in done.systems]

@@ -224,7 +224,7 @@ class DecidedFiles:
                 if times == "1"
                 else f", {times} times the cost without scores"
             )
-            lines.append(f"according to the key, the actual mean cost at the prior is {self.keyed.risk:.6g}{ratio}")
+            lines.append(f"at the given prior, actual mean cost according to the key: {self.keyed.risk:.6g}{ratio}")
         return lines
 
 

@@ -218,8 +218,8 @@ class HoldOut:
 
     def message(self, sides: tuple[str, ...], done: str) -> Message:
         """Return the message about cross-validation; ``done`` is "calibrated" or "fused"."""
-        same = f"trials with its {' or '.join(self.groups or sides)}{'' if self.groups else ' name'}"
-        words = f"each trial was {done} by a model that was trained without {same if self.groups or sides else 'it'}"
+        same = f"on trials without its {' or '.join(self.groups or sides)}{'' if self.groups else ' name'}"
+        words = f"each trial was {done} by a model trained {same if self.groups or sides else 'without it'}"
         return Message("folds", "", f"cross-validated in {self.parts} folds: {words}")
 
 
