@@ -352,6 +352,5 @@ def test_classes_without_an_error_have_no_intervals_of_mean_costs():
     wrong = evaluate_classes(loglik, label, units=np.arange(90))
     assert wrong.interval("cllr").high > 2 * wrong.cllr
     assert wrong.uncertainty.remarks == (
-        "Class 2: perfectly separated from all others, so its own Cllr and calibration loss have no confidence "
-        "intervals.",
+        "Class 2: perfectly separated from all others, so its own Cllr and calibration loss have no intervals.",
     )

@@ -395,9 +395,7 @@ def remarks_on_classes(evaluation: ClassEvaluation) -> tuple[str, ...]:
         words = "The classes are perfectly separated: no confidence intervals for means of costs (Cllr, information, "
         return (f"{words}Brier score, calibration loss), because no error shows how much an error costs.",)
     if separated:
-        words = (
-            "perfectly separated from all others, so its own Cllr and calibration loss have no confidence intervals."
-        )
+        words = "perfectly separated from all others, so its own Cllr and calibration loss have no intervals."
         return (f"{'Class' if len(separated) == 1 else 'Each of the classes'} {some_of(separated)}: {words}",)
     return ()
 
