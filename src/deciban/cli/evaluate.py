@@ -32,15 +32,11 @@ def refuse_metrics_of_scores(joining: cli.JoiningOptions, shown: cli.OutputOptio
     ------
     click.UsageError
     """
-    named = [f"--{name.replace('_', '-')}" for name, value in entries.items() if value not in (None, False, (), [])]
     split = getattr(joining.options, "split", None)
-    named += ["--by, --equalize"] if split is not None and split != type(split)() else []
-    named += [f"--{name}" for name in joining.two]
-    of_tables = {"--corrected": shown.corrected, "--all": shown.everything, "--information": shown.information}
-    named += [name for name, is_given in of_tables.items() if is_given]
-    named += ["--notes"] if shown.notes == "all" else []
-    if named:
-        raise click.UsageError(f"{', '.join(named)}: for scores, not for decisions (--decisions). Leave it out.")
+    others = dict.fromkeys(("by", "equalize"), split is not None and split != type(split)()) | dict(joining.two)
+    others |= {"corrected": shown.corrected, "all": shown.everything, "information": shown.information}
+    others |= {"notes": shown.notes == "all"}
+    cli.refuse({**entries, **others}, "for scores, not for decisions (--decisions)")
 
 
 def show_decisions(
@@ -390,9 +386,7 @@ def show_spoofing(
     verifier = {name: given[name] for name in ("asv", "asv_key", "asv_errors")}
     others = {name: value for name, value in given.items() if name not in verifier}
     others |= {"corrected": shown.corrected, "information": shown.information}
-    named = [f"--{name.replace('_', '-')}" for name, value in others.items() if value not in (None, False, (), [])]
-    if named:
-        raise click.UsageError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
+    cli.refuse(others, "not for protocols of spoofing")
     if joining.two:
         raise click.UsageError("--tar, --non: protocols of spoofing need one file with labels of spoofs, or a key.")
     options = joining.options

@@ -102,6 +102,18 @@ def print_json(
     click.echo(json_text(plain({**head, **entries}), default=str))
 
 
+def refuse(entries: Mapping[str, object], why: str) -> None:
+    """Refuse those of some options that were used, in an error that says why.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    names = [f"--{name.replace('_', '-')}" for name, value in entries.items() if value not in (None, False, (), [])]
+    if names:
+        raise click.UsageError(f"{', '.join(names)}: {why}. Leave it out.")
+
+
 def require_own_stream(output: object, *, as_json: bool) -> None:
     """Refuse to write both JSON and another output to standard output.
 

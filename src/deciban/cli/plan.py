@@ -56,9 +56,8 @@ def compare_command(
     rule, read = arguments.pop("rule"), {"key": [key], "model": [arguments["model"]]}
     opened: Any
     if joining.is_about_spoofing or verifier:
-        others = {"--fail-if-worse": gates, "--rule": rule, "--same, --different": joining.two}
-        if named := [name for name, value in others.items() if value]:
-            raise click.UsageError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
+        others = dict.fromkeys(("same", "different"), bool(joining.two))
+        cli.refuse({"fail_if_worse": gates, "rule": rule, **others}, "not for protocols of spoofing")
         Edition.of(joining.options.plan)
         opened, about, arguments = list(scores), joining.options, {**arguments, "key": key, "verifier": verifier}
         read |= {"scores": opened, "asv": [verifier.get("asv")], "asv-key": [verifier.get("asv_key")]}

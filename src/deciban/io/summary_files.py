@@ -339,8 +339,7 @@ def _damaged(name: str) -> FormatError:
 
 
 def _head(about: dict[str, Json]) -> SummaryHead:
-    shards = about.pop("shards")
-    result = (PartitionRecord(**{key: _tuple(value) for key, value in one.items()}) for one in shards)
+    result = (PartitionRecord(**{key: _tuple(value) for key, value in one.items()}) for one in about.pop("shards"))
     return SummaryHead(shards=tuple(result), **{key: _tuple(value) for key, value in about.items()})
 
 

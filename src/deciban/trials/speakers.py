@@ -143,8 +143,7 @@ class BatchUnits:
         keys = units.keys[units.codes[0]]
         if self.dealt is None:
             return [groups_of_keys(keys, n_groups)]
-        place: IntArray = np.searchsorted(self.dealt, keys)
-        return [place % max(min(n_groups, len(self.dealt)), 1)]
+        return [np.searchsorted(self.dealt, keys) % max(min(n_groups, len(self.dealt)), 1)]
 
     def of(self, batch: Batch) -> TrialUnits:
         """Return the units of trials as indices among all units; one unit per trial if they are not listed."""

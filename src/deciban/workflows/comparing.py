@@ -237,8 +237,7 @@ def zoo_of(files: ScoreFiles, options: Options, progress: Progress | None = None
         names[own] = [str(called[int(k)]) for k in of_side[first]]
     named = names.astype(str)
     scores, sides = _in_units_of_files(source)[0], [named[codes] for codes in units.codes]
-    result = zoo(scores, batch.labels, *sides, level=options.how_sure.level)
-    return replace(result, name=source.systems[0]), messages
+    return replace(zoo(scores, batch.labels, *sides, level=options.how_sure.level), name=source.systems[0]), messages
 
 
 def _with_speakers(

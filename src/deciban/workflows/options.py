@@ -308,8 +308,7 @@ class Scale:
             return ()
         if isinstance(self.speakers, str):
             return tuple(part.strip() for part in self.speakers.split(","))
-        single = isinstance(self.speakers, os.PathLike | Mapping)
-        return (self.speakers,) if single else tuple(self.speakers)
+        return (self.speakers,) if isinstance(self.speakers, os.PathLike | Mapping) else tuple(self.speakers)
 
     @property
     def files(self) -> list[PathLike]:

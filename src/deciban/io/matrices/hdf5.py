@@ -544,8 +544,7 @@ def rows_of(file: Hdf5, path: str, start: int, stop: int) -> AnyArray:
     FormatError
         If a chunk is damaged.
     """
-    dataset = matrix_of_numbers(file, path)
-    return cells_of(file, dataset, f"{file.name}, {path}", (start, stop))
+    return cells_of(file, matrix_of_numbers(file, path), f"{file.name}, {path}", (start, stop))
 
 
 def cells_of(file: Hdf5, dataset: Foreign, where: str, rows: tuple[int, int] | None = None) -> AnyArray:

@@ -323,8 +323,7 @@ class FieldReader:
                 grid.notes += turned
             tables.append(table)
         result = Quality(tables[0], tables[1], None if index is None else index.trials)
-        origin = Origin(self.source, f"{self.format} quality")
-        return Contents(origin=origin, quality=result, notes=tuple(grid.notes))
+        return Contents(origin=Origin(self.source, f"{self.format} quality"), quality=result, notes=tuple(grid.notes))
 
     def _optional(self, field: str) -> Matrix | None:
         return self.matrix(field) if self.has(field) else None

@@ -227,8 +227,7 @@ def opened_arrow(value: str | Source, columns: Sequence[str] | None = None, *, m
 
     if columns is None:
         return reader(None)
-    schema = reader(None).schema
-    return reader(sorted(schema.get_field_index(name) for name in columns))
+    return reader(sorted(map(reader(None).schema.get_field_index, columns)))
 
 
 def checked_parquet(source: Source) -> Foreign:

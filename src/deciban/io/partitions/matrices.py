@@ -141,8 +141,7 @@ class MatrixRows(Rows):
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
         chosen = self._chosen()
-        items = [self._column(name, chosen) for name in columns]
-        return pa.table(items, list(columns))
+        return pa.table({name: self._column(name, chosen) for name in columns})
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`: the row and column of the matrix."""

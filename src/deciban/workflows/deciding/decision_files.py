@@ -67,8 +67,7 @@ class DecidedResults:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON types."""
-        kind = self.systems[0].kind
-        return {"kind": kind, "systems": [one.to_dict() for one in self.systems], "decisions": True}
+        return {"kind": self.systems[0].kind, "systems": [one.to_dict() for one in self.systems], "decisions": True}
 
 
 def evaluate_decision_files(

@@ -423,8 +423,7 @@ class Conditions:
             units = replace(units, units=None, singles=None)  # nothing is counted by unit
         else:
             units = replace(units, n_conditions=len(factors))  # trials in memory contain their strata
-        at = system if result is None else 0
-        return self.kind.evaluate_source(units, options, system=at, name=name)
+        return self.kind.evaluate_source(units, options, system=system if result is None else 0, name=name)
 
     def _in_order(self, part: ConditionSplit, system: int) -> passes.SortedSource | None:
         """Return the trials of a system sorted by condition; None if this does not help, or is impossible."""
