@@ -28,7 +28,7 @@ from deciban.multiclass.analysis import classifier_metrics_of, confusion_of, sub
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import Detectors, Grouping, Pairs, ScoredClasses, Side, rival_shares
 from deciban.trials import sources
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+from deciban.types import Additive, AnyArray, CountArray, FloatArray, IntArray
 
 _NUMBERS = 1 << 18
 """Number of log-likelihoods in a block, so that temporary arrays stay small."""
@@ -361,7 +361,7 @@ class UnitsAndStrata:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ProblemUnitSums:
+class ProblemUnitSums(Additive):
     """Sums by unit after the first pass; ``a + b`` covers the trials of both.
 
     Attributes
@@ -383,10 +383,6 @@ class ProblemUnitSums:
         own = None if units is None else units.take(rows)
         weights = StratumWeights.of(stratum[rows], len(who.home), trials.weights_of(rows), own)
         return cls(weights, ClassSample.of(trials.loglik[rows], stratum[rows], _SOME))
-
-    def __add__(self, other: ProblemUnitSums) -> ProblemUnitSums:
-        """Add the sums of other trials."""
-        return ProblemUnitSums(self.weights + other.weights, self.some + other.some)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -103,9 +103,8 @@ class Split:
         Traceback (most recent call last):
         deciban.errors.InputError: by: a plan needs all trials together. Leave it out.
         """
-        items = [one.name for one in fields(self) if getattr(self, one.name)]
-        if items:
-            raise InputError(f"{', '.join(items)}: {what} needs all trials together. {way_out}")
+        items = (one.name for one in fields(self) if getattr(self, one.name))
+        refuse(items, f"{what} needs all trials together. {way_out}")
 
 
 def _columns_of(columns: Columns | None, argument: str) -> tuple[tuple[SplitColumn, ...], ...]:

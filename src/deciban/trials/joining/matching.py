@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import operator
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,7 @@ from deciban.errors import (
 from deciban.trials.joining import IdsLike, Renamed, Renaming, near_names
 from deciban.trials.lists import PAIR, ROW, Lookup, Trials
 from deciban.trials.tables import Index, Key, Scores, TrialTable
-from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray, added
 
 Missing: TypeAlias = Literal["error", "drop"] | float
 Duplicates: TypeAlias = Literal["error", "keep-one"]
@@ -187,11 +186,8 @@ class JoinTally:
 
     def __add__(self, other: JoinTally) -> JoinTally:
         """Return the counts of both parts."""
-        faults = tuple((a + c, b + d) for (a, b), (c, d) in zip(self.faults, other.faults, strict=True))
-        lacking = tuple(map(operator.add, self.lacking, other.lacking))
-        n_changed = tuple(map(operator.add, self.n_changed, other.n_changed))
-        sums = self.n + other.n, self.copies + other.copies, n_changed
-        return JoinTally(self.tables, self.which, *sums, faults, lacking)
+        names = "n", "copies", "n_changed", "faults", "lacking"
+        return replace(self, **{name: added(getattr(self, name), getattr(other, name)) for name in names})
 
     def report(
         self, missing: Missing, duplicates: Duplicates, hints: Callable[[int], tuple[str, str, str]] | None = None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deciban import spoofing
-from deciban.errors import FormatError, InputError, KeyMismatchError, Message, display_name, option
+from deciban.errors import FormatError, InputError, KeyMismatchError, Message, display_name, option, refuse
 from deciban.evaluation.breakdowns import Condition
 from deciban.evaluation.results import Evaluation, Results
 from deciban.evaluation.spoofing import (
@@ -164,9 +164,7 @@ def refuse_others(edition: Edition, options: Options, asv: object, asv_key: obje
     """
     entries = {"weights": options.reading.weights, "equalize": options.split.equalize, "worst": options.worst}
     entries |= {"dask": options.scale.dask, "speakers": options.scale.speakers, "kind": options.kind == "classes"}
-    named = [name for name, value in entries.items() if value]
-    if named:
-        raise InputError(f"{', '.join(named)}: not for protocols of spoofing. Leave it out.")
+    refuse((name for name, value in entries.items() if value), "not for protocols of spoofing. Leave it out.")
     request = options.metrics.operating_points
     points = request if isinstance(request, list | tuple) else [request]
     if request is not None and set(points) - {*edition.plan.points}:
