@@ -29,7 +29,7 @@ from deciban.evaluation.metrics import (
     name_of,
 )
 from deciban.evaluation.uncertainty import MetricKey, Uncertainty, no_units
-from deciban.types import ByValue, FloatArray, Frame
+from deciban.types import ByValue, FloatArray, Frame, KindName
 
 if TYPE_CHECKING:
     from deciban.types import Graphic, Json
@@ -391,7 +391,7 @@ class OneSystem(ByValue, PlottedResult):
     __slots__ = ()
     name: str
     notes: tuple[str, ...]
-    kind: ClassVar[Literal["two-class", "classes"]]
+    kind: ClassVar[KindName]
     conventions: ClassVar[Mapping[str, str]]
     uncertainty: Uncertainty | None
 

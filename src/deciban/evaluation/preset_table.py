@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from deciban._files import read_short_text, toml_of
 from deciban.core.ranks.roc import OperatingPoint
@@ -19,6 +19,7 @@ from deciban.errors import FormatError, InputError, some_of
 from deciban.evaluation.one_system import OneSystem, as_object, plain, shown_interval, with_interval
 from deciban.evaluation.uncertainty import MetricKey
 from deciban.metrics.scores import EER_CONVENTIONS
+from deciban.types import KindName
 
 PresetLike: TypeAlias = "Preset | str | os.PathLike[str]"
 """A protocol, its name, or the path of its file."""
@@ -93,7 +94,7 @@ class Preset:
     points: tuple[OperatingPoint, ...]
     source: str
     status: str
-    kind: Literal["two-class", "classes"] = "two-class"
+    kind: KindName = "two-class"
     p_out_of_set: float | None = None
     aliases: tuple[str, ...] = ()
     title: str = ""

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,7 @@ from deciban.models.model import (
     bare_copy,
 )
 from deciban.trials.sources import Batch, TrialFields, TrialSource, in_memory
-from deciban.types import AnyArray, BoolArray, FloatArray, Json, ScoreArray, Units, Weights
+from deciban.types import AnyArray, BoolArray, FloatArray, Json, KindName, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
@@ -136,7 +136,7 @@ class ScoreModel(Model):
     applies or reports models uses these members instead of checking the class.
     """
 
-    scores_kind: ClassVar[Literal["two-class", "classes"]] = "two-class"
+    scores_kind: ClassVar[KindName] = "two-class"
     """Kind of the scores."""
 
     is_fusion: ClassVar[bool] = False

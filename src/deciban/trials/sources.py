@@ -13,14 +13,14 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError, Message, naming_trials, not_none
 from deciban.memory import Cost, bytes_of_row, n_processors, require_room, rows_that_fit
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Json, ScoreArray, ScoreUnit
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Json, KindName, ScoreArray, ScoreUnit
 
 if TYPE_CHECKING:  # these modules need Arrow
     import pyarrow as pa
@@ -406,7 +406,7 @@ class TrialSource:
         """The score files that the user gave."""
         return list(self.paths)
 
-    def kind_name(self, _options: object = None) -> Literal["two-class", "classes"]:
+    def kind_name(self, _options: object = None) -> KindName:
         """Return the kind of the scores."""
         return "classes" if self.classes else "two-class"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
@@ -339,7 +339,7 @@ class BatchReading(JoinOptions):
         True to keep all trials of the key, with NaN for missing scores of a system; ``missing`` is then ignored.
     """
 
-    kind: Literal["two-class", "classes"] | None = None
+    kind: KindName | None = None
     unit: ScoreUnit | None = None
     units_required: bool = True
     units: Sequence[Any] | None = None
