@@ -110,8 +110,8 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     """
     false_alarms, misses = dr30
     if false_alarms > misses:
-        few = f"fewer than {roc.FEW_ERRORS}"
-        return [Note(f"All metrics are uncertain: {few} misses or {few} false alarms at every prior.", "few-errors")]
+        rare = f"fewer than {roc.FEW_ERRORS}"
+        return [Note(f"All metrics are uncertain: {rare} misses or {rare} false alarms at every prior.", "few-errors")]
     entries = dict[tuple[str, str], list[str]]()
     for point in points:
         actual = _few(point.n_fa < roc.FEW_ERRORS, point.n_miss < roc.FEW_ERRORS) if are_llrs else ""
