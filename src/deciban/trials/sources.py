@@ -381,6 +381,12 @@ class TrialSource:
         """The trials, if they are in memory; otherwise None."""
         return self.partitions[0].batch if len(self.partitions) == 1 else None
 
+    def messages_with_ties(self, ties: Mapping[str, float], report: JoinReport | None = None) -> list[Message]:
+        """Return the messages; the one about the join gets the number of ties of each system, if they are known."""
+        report = report or not_none(self.report, "report")
+        join, before = report.message(ties), report.message()
+        return [join if one == before else one for one in self.messages] + ([] if before in self.messages else [join])
+
     @property
     def held_units(self) -> TrialUnits | None:
         """Units of the trials, if they are in memory."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -71,6 +71,14 @@ class JoinReport:
         """Return the counts as a JSON object."""
         return {name: getattr(self, name) for name in ("matched", "missing", "extra", "duplicate")}
 
+    def message(self, ties: Mapping[str, float] | None = None) -> Message:
+        """Return the message about the join, with surplus copies by file and the ties of each system, if known."""
+        copies = {name: n for name, n in reversed(self.copies) if n}
+        counts = [f"{self.matched:,} matched", f"{self.missing:,} missing", f"{self.extra:,} extra"]
+        n_copies = f"{self.duplicate:,} duplicate" if self.compared else "duplicates not checked"
+        counts += [f"{n:,} duplicate in {name}" for name, n in copies.items()] or [n_copies]
+        return Message("join", "", " · ".join([*counts, *([ties_in_words(ties)] if ties else [])]))
+
     def left_out(self, missing: Missing, noun: str) -> list[Message]:
         """Return a warning if trials without a score were dropped.
 
@@ -83,6 +91,24 @@ class JoinReport:
             return []
         n = counted(self.matched + self.missing, noun)
         return [Message(WARNING, "", f"{self.missing:,} of {n} left out: they lack a score of some system")]
+
+
+def ties_in_words(ties: Mapping[str, float]) -> str:
+    """Describe the numbers of scores that are tied across classes: for each of up to three systems, or as a range.
+
+    >>> ties_in_words({"a": 0, "b": 2}), ties_in_words({"a": 0})
+    ('scores that occur in both classes: 0 (a), 2 (b)', 'no score occurs in both classes')
+    >>> ties_in_words({"a": 0, "b": 2, "c": 1, "d": 30})
+    'scores that occur in both classes: 1 to 30 in 3 of 4 systems'
+    """
+    if not any(ties.values()):
+        return "no score occurs in both classes"
+    if len(ties) > 3:  # all systems are named before
+        some = [n for n in ties.values() if n]
+        few, many = f"{min(some):,}", f"{max(some):,}"
+        how_many = few if few == many else f"{few} to {many}"
+        return f"scores that occur in both classes: {how_many} in {len(some)} of {len(ties)} systems"
+    return "scores that occur in both classes: " + ", ".join(f"{n:,} ({name})" for name, n in ties.items())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,7 +25,7 @@ from deciban.types import AnyArray, PathLike, Progress
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import MetricOptions, Options, RenamedSystems, UncertaintyOptions, renamed
 from deciban.workflows.reading import inputs
-from deciban.workflows.reading.inputs import messages_with_ties, opened
+from deciban.workflows.reading.inputs import opened
 
 if TYPE_CHECKING:
     from deciban.evaluation.one_system import OneSystem
@@ -110,7 +110,7 @@ def evaluate_source(
         about = _messages_on_batches(source, options, result[0], units, engine.n_passes + n_before)
         report = report or _report_on_batches(source, options, kind, result)
     ties = {one.name: one.n_tied for one in result} if kind.has_ties else {}
-    messages = (*messages_with_ties(source, kind, ties, report), *about, *messages_before, *notes)
+    messages = (*source.messages_with_ties(ties, report), *about, *messages_before, *notes)
     make = partial(Results, conditions=tuple(by_condition), primaries=tuple(primaries), worst=tuple(worst))
     return make(tuple(result), report, messages)
 

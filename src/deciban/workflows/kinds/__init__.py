@@ -644,14 +644,6 @@ class Kind(ABC, Generic[S, K, A]):
         scores = "scores" if self.filled else "a score"
         return [Message("fill", "", f"{self.noun}s without {scores} got {reading.missing:g}{self.filled}")]
 
-    def join_message(self, report: JoinReport, ties: str) -> Message:
-        """Return the message about the join, with surplus copies by file."""
-        copies = {name: n for name, n in reversed(report.copies) if n}
-        counts = [f"{report.matched:,} matched", f"{report.missing:,} missing", f"{report.extra:,} extra"]
-        n_copies = f"{report.duplicate:,} duplicate" if report.compared else "duplicates not checked"
-        counts += [f"{n:,} duplicate in {name}" for name, n in copies.items()] or [n_copies]
-        return Message("join", "", " · ".join([*counts, *([ties] if ties else [])]))
-
     def ids_messages(self, reading: Reading, report: JoinReport) -> list[Message]:
         """Return a message about the number of renamed trials in each file, if any."""
         if reading.renaming is None or not report.renamed:

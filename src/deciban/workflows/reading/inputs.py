@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from deciban.errors import (
     in_lines,
     is_open_file,
     negation_note,
-    not_none,
     option,
 )
 from deciban.io import recognition
@@ -30,7 +29,7 @@ from deciban.io.columns.values import coded_column
 from deciban.io.formats import Contents
 from deciban.io.reader import matrices_by_key, require_as_many
 from deciban.io.recognition import JoinOptions, Recognized, are_summaries, is_longer, memory_of, recognize, rows_of
-from deciban.io.source import Source, TwoFiles, require_one_stream, single_files
+from deciban.io.source import Source, TwoFiles, files_of, require_one_stream, single_files
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
 from deciban.memory import CLASSIFIER, bytes_held, give_back_at_once, memory_error, require_room
 from deciban.trials import JoinReport, Trials
@@ -345,24 +344,6 @@ def _require_same_rows(files: Sequence[Recognized], contents: Sequence[Contents]
     require_as_many(counts)
 
 
-def ties_in_words(ties: Mapping[str, int | float]) -> str:
-    """Describe the numbers of scores that are tied across classes: for each of up to three systems, or as a range.
-
-    >>> ties_in_words({"a": 0, "b": 2}), ties_in_words({"a": 0})
-    ('scores that occur in both classes: 0 (a), 2 (b)', 'no score occurs in both classes')
-    >>> ties_in_words({"a": 0, "b": 2, "c": 1, "d": 30})
-    'scores that occur in both classes: 1 to 30 in 3 of 4 systems'
-    """
-    if not any(ties.values()):
-        return "no score occurs in both classes"
-    if len(ties) > 3:  # all systems are named before
-        some = [n for n in ties.values() if n]
-        few, many = f"{min(some):,}", f"{max(some):,}"
-        how_many = few if few == many else f"{few} to {many}"
-        return f"scores that occur in both classes: {how_many} in {len(some)} of {len(ties)} systems"
-    return "scores that occur in both classes: " + ", ".join(f"{n:,} ({name})" for name, n in ties.items())
-
-
 _HANDS_OUT = ("__arrow_c_stream__", "columns", "get_fragments", "sink_parquet", "partitions")
 """Attributes of tables of other libraries; each table has at least one of them."""
 
@@ -400,8 +381,6 @@ def opened(scores: Paths | Opened | Frame, key: PathLike | None, options: Option
     has_objects, room = any(map(is_object, (*values, key))), options.scale.n_bytes
     named: Any = values if has_objects else paths_of(scores, also=(key, *options.files))
     if key is None and are_summaries(named):
-        from deciban.workflows.reading.summaries import opened_summaries
-
         return opened_summaries(named, options)
     is_asked = has_objects or options.scale.is_asked or _is_mask(key, options)  # matrices with a mask: in batches
     is_large = not has_objects and memory_of(named, key) > room
@@ -414,6 +393,54 @@ def opened(scores: Paths | Opened | Frame, key: PathLike | None, options: Option
     return ScoreFiles.of(scores, key, options.reading)
 
 
+def opened_summaries(paths: Sequence[PathLike], options: Options) -> TrialSource:
+    """Open summaries of different partitions as one source.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+        Can contain patterns.
+    options : Options
+
+    Raises
+    ------
+    InputError, FormatError, OSError
+        As in `deciban.io.summary_files.summary_source`; or if an option is for reading trials, which were already
+        read for the summary.
+    """
+    how_sure, naming = options.how_sure, options.how_sure.naming
+    items = [
+        name
+        for name in Reading.__dataclass_fields__
+        if options.reading.says(name) and name not in ("from_classes", "missing", "duplicates", "weights_required")
+    ]
+    items += ["units"] if naming is not None and not naming.each_trial else []
+    items += ["speakers"] if options.scale.speakers is not None else []
+    if items:
+        raise InputError(
+            f"{items[0]}: is for reading trials, which were already read for the summary. Leave it out, or summarize "
+            "the partitions with it."
+        )
+    if options.groups is not None:
+        raise InputError(
+            f"{', '.join(map(display_name, paths))}: trials cannot be held out, because a summary does not contain "
+            "their names. Name the partitions themselves, or leave out cross-validation and selection."
+        )
+    options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
+    units: Literal["", "kept", "trials"] = "" if not how_sure.intervals else "kept" if naming is None else "trials"
+    from deciban.io.summary_files import summary_source  # most inputs are not summaries
+
+    source = summary_source([one for path in paths for one in files_of(path)], units=units)
+    kind: KindName = "classes" if source.classes else "two-class"
+    if options.kind not in (None, kind):
+        held, request = (kind_called(one).about for one in (kind, options.kind))
+        raise InputError(
+            f"kind: {source.name} is a summary of {held} scores, but {request} scores are requested. Leave "
+            f"{option('kind')} out."
+        )
+    return source
+
+
 def _is_mask(key: PathLike | None, options: Options) -> bool:
     """Return True if a key is a matrix with marks for the cells that are trials."""
     if not isinstance(key, str | os.PathLike) or not Path(key).is_file() or Source(key).kind != "NumPy":
@@ -421,15 +448,6 @@ def _is_mask(key: PathLike | None, options: Options) -> bool:
     from deciban.io.partitions.matrix_files import is_mask
 
     return is_mask(key, options.kind)
-
-
-def messages_with_ties(
-    source: TrialSource, kind: AnyKind, ties: Mapping[str, int | float], report: JoinReport | None = None
-) -> list[Message]:
-    """Return the messages of a source; the message about the join gets the numbers of ties, if known."""
-    known, report = source.messages, report or not_none(source.report, "report")
-    join, before = kind.join_message(report, ties_in_words(ties) if ties else ""), kind.join_message(report, "")
-    return [join if one == before else one for one in known] + ([] if before in known else [join])
 
 
 NAMING = (*PAIR_SIDE, *SINGLE)
@@ -524,7 +542,7 @@ def how_trials_met(kind: AnyKind, reading: Reading, report: JoinReport) -> list[
     """Return the messages about a join."""
     return [
         *kind.ids_messages(reading, report),
-        kind.join_message(report, ""),
+        report.message(),
         *kind.by_order_messages(reading),
         *kind.fill_messages(reading, report.missing),
         *report.left_out(reading.missing, kind.noun),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import add
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, row
 from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import Batch, SourcePartition, SourcePass, TrialFields, TrialSource
-from deciban.types import AnyArray, KindName, PathLike, Progress
-from deciban.workflows.kinds import kind_called
+from deciban.types import AnyArray, PathLike, Progress
 from deciban.workflows.options import Options, Reading
 
 _NAME = "score"
@@ -309,51 +308,3 @@ def merge_summaries(summaries: Sequence[PathLike], output: PathLike) -> tuple[Me
 
 def _files(paths: Sequence[PathLike]) -> list[PathLike]:
     return [one for path in paths for one in files_of(path)]
-
-
-def opened_summaries(paths: Sequence[PathLike], options: Options) -> TrialSource:
-    """Open summaries of different partitions as one source.
-
-    Parameters
-    ----------
-    paths : sequence of paths
-        Can contain patterns.
-    options : Options
-
-    Raises
-    ------
-    InputError, FormatError, OSError
-        As in `deciban.io.summary_files.summary_source`; or if an option is for reading trials, which were already
-        read for the summary.
-    """
-    how_sure, naming = options.how_sure, options.how_sure.naming
-    items = [
-        name
-        for name in Reading.__dataclass_fields__
-        if options.reading.says(name) and name not in ("from_classes", "missing", "duplicates", "weights_required")
-    ]
-    items += ["units"] if naming is not None and not naming.each_trial else []
-    items += ["speakers"] if options.scale.speakers is not None else []
-    if items:
-        raise InputError(
-            f"{items[0]}: is for reading trials, which were already read for the summary. Leave it out, or summarize "
-            "the partitions with it."
-        )
-    if options.groups is not None:
-        raise InputError(
-            f"{', '.join(map(display_name, paths))}: trials cannot be held out, because a summary does not contain "
-            "their names. Name the partitions themselves, or leave out cross-validation and selection."
-        )
-    options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
-    units: Literal["", "kept", "trials"] = "" if not how_sure.intervals else "kept" if naming is None else "trials"
-    from deciban.io.summary_files import summary_source  # most inputs are not summaries
-
-    source = summary_source(_files(paths), units=units)
-    kind: KindName = "classes" if source.classes else "two-class"
-    if options.kind not in (None, kind):
-        held, request = (kind_called(one).about for one in (kind, options.kind))
-        raise InputError(
-            f"kind: {source.name} is a summary of {held} scores, but {request} scores are requested. Leave "
-            f"{option('kind')} out."
-        )
-    return source

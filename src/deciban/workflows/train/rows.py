@@ -22,7 +22,7 @@ from deciban.workflows.evaluate import evaluate_source
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_metrics
 from deciban.workflows.options import Options, Split
-from deciban.workflows.reading.inputs import is_object, messages_with_ties, opened, paths_of
+from deciban.workflows.reading.inputs import is_object, opened, paths_of
 from deciban.workflows.reading.quality import Measured, with_quality
 from deciban.workflows.reading.units import UnitsOfSource, units_of_source
 
@@ -114,10 +114,10 @@ class Compared:
             ties = {one.name: one.n_tied for one in results.systems} if results and before and kind.has_ties else None
             ties = _ties(source) if ties is None and kind.has_ties else ties or {}
             units = () if self.units is None else self.units.messages
-            return [*messages_with_ties(source, kind, ties), *units, *self.scored.messages, *self.messages]
+            return [*source.messages_with_ties(ties), *units, *self.scored.messages, *self.messages]
         items = [] if results is None else list(results.messages)
         if results is not None and results.join is not None and not before:
-            join = kind.join_message(results.join, "")
+            join = results.join.message()
             items = [join if isinstance(one, Message) and one.kind == join.kind else one for one in items]
         return [*items, *self.scored.messages, *self.messages]
 
