@@ -117,7 +117,7 @@ def test_presets_set_the_operating_points(run, files):
     result = run("eval", files / "sysA.txt", "--key", files / "key.txt", "--preset", "sre12", "--json")
     points = json.loads(result.out)["systems"][0]["operating_points"]
     assert [p["p_target"] for p in points] == [0.01, 0.001]
-    assert "preset  sre12 (p_target 0.01; p_target 0.001), verified" in result.err
+    assert "preset  sre12 (p_target 0.01; p_target 0.001): NIST SRE 2012" in result.err
     assert "mean over points" in run("eval", files / "sysA.txt", "--key", files / "key.txt", "--preset", "sre12").out
     unknown = run("eval", files / "sysA.txt", "--key", files / "key.txt", "--preset", "sre99")
     assert unknown.code == 2

@@ -50,9 +50,9 @@ def test_language_recognition_evaluations(name, metrics, status):
 
 
 def test_presets_say_what_they_ask_for():
-    assert str(preset("lre09")).startswith("lre05-09 (C_avg at p_target 0.5), verified: NIST LRE 2005")
+    assert str(preset("lre09")).startswith("lre05-09 (C_avg at p_target 0.5): NIST LRE 2005")
     assert "0.5; the last class out of set with prior 0.2): NIST LRE" in str(preset("lre05-09-open"))
-    assert str(preset("sre96-08")).startswith("sre96-08 (p_target 0.01, costs 10:1), verified: NIST SRE 1996")
+    assert str(preset("sre96-08")).startswith("sre96-08 (p_target 0.01, costs 10:1): NIST SRE 1996")
 
 
 def test_an_unknown_preset_is_an_error_that_names_those_there_are():
