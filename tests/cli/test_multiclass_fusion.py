@@ -42,7 +42,7 @@ def test_fuse_finds_the_optimum_and_apply_writes_it(files, run):
     Path("y.csv").write_text(Path("sysB.csv").read_text())
     code, _, err = run("apply", "fusion.json", "x.csv", "y.csv", "-o", "third.csv")
     assert code == 0, err
-    assert "in the order given: x for sysA, y for sysB" in err
+    assert "in the order given: x as sysA, y as sysB" in err
     np.testing.assert_allclose(read_class_scores("third.csv").score, expected, atol=1e-4)
 
 

@@ -11,8 +11,8 @@ from deciban.workflows.model_files import order_of_training, refuse_twice, requi
     [
         ("a b c", "a b c", [0, 1, 2], None),
         ("c a b", "a b c", [1, 2, 0], "in the order of training, by their names: a, b, c"),
-        ("x y z", "a b c", [0, 1, 2], "in the order given: x for a, y for b, z for c"),
-        ("a y c", "a b c", [0, 1, 2], "in the order given: y for b"),
+        ("x y z", "a b c", [0, 1, 2], "in the order given: x as a, y as b, z as c"),
+        ("a y c", "a b c", [0, 1, 2], "in the order given: y as b"),
         ("c x a b", "a b", [2, 3], "not part of the fusion: c, x"),
     ],
 )
