@@ -19,7 +19,7 @@ def logits(n=600, k=4, strength=2.0):
 
 
 @pytest.mark.parametrize(
-    ("times", "plus", "leaning"), [(2.5, 0, ""), (1, 2, "are 2.0 too high"), (1, -2, "are 2.0 too low")]
+    ("times", "plus", "leaning"), [(2.5, 0, ""), (1, 2, "are too high by 2.0 nats"), (1, -2, "are too low by 2.0 nats")]
 )
 def test_two_classes_are_off_by_what_was_done_to_them(times, plus, leaning):
     facts = facts_of(evaluate(times * TAR + plus, times * NON + plus))

@@ -469,6 +469,16 @@ class UncertaintyOptions:
         """Parsed names of the units; None by default."""
         return None if self.units is None else UnitNaming.of(self.units)
 
+    @property
+    def of_source(self) -> dict[str, Any]:
+        """Options for the units of a source."""
+        naming = self.naming
+        if naming is None or not self.intervals:
+            return {"find_speakers": self.intervals, "find_segments": self.intervals and self.bootstrap > 0}
+        if naming.each_trial:
+            return {"units": TRIALS}
+        return {"units": naming.parts, "units_apart": naming.apart, "units_required": self.units_required}
+
     def resampling(self, units: TrialUnits | None) -> Resampling | None:
         """Return the settings of intervals; None if units are unknown, or intervals are switched off."""
         if units is None or not self.intervals:

@@ -644,6 +644,16 @@ class Kind(ABC, Generic[S, K, A]):
         scores = "scores" if self.filled else "a score"
         return [Message("fill", "", f"{self.noun}s without {scores} got {reading.missing:g}{self.filled}")]
 
+    def messages_on_join(self, reading: Reading, report: JoinReport) -> list[Message]:
+        """Return the messages about a join."""
+        return [
+            *self.ids_messages(reading, report),
+            report.message(),
+            *self.by_order_messages(reading),
+            *self.fill_messages(reading, report.missing),
+            *report.left_out(reading.missing, self.noun),
+        ]
+
     def ids_messages(self, reading: Reading, report: JoinReport) -> list[Message]:
         """Return a message about the number of renamed trials in each file, if any."""
         if reading.renaming is None or not report.renamed:

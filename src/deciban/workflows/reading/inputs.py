@@ -49,7 +49,7 @@ from deciban.workflows.kinds import (
     named_apart,
     prior_of_classes,
 )
-from deciban.workflows.options import TRIALS, Options, Reading, UncertaintyOptions, new_names, renamed
+from deciban.workflows.options import Options, Reading, new_names, renamed
 from deciban.workflows.reading.units import in_words, weights_of_key
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def read_joined(
 
 def _join_messages(kind: AnyKind, aligned: Sequence[Any], key: AnyKey, reading: Reading) -> list[Message]:
     """Return the messages about the join, without the number of tied scores."""
-    messages = how_trials_met(kind, reading, aligned[0].report)
+    messages = kind.messages_on_join(reading, aligned[0].report)
     if len(aligned) > 1 and key.trials.sides == ROW:
         words = f"{kind.noun}s have no names: row n is assumed to be the same {kind.noun} in every system"
         messages.append(Message("join", "", words))
@@ -481,7 +481,7 @@ def open_source(scores: Sequence[Any], key: PathLike | None, options: Options) -
         refuse_options_of_keys(key, reading)
     entries = {one.name: getattr(reading, one.name) for one in fields(JoinOptions)}
     entries |= {"unit": reading.unit}
-    entries |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
+    entries |= options.how_sure.of_source | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
     entries |= {"ids": reading.renaming, "groups": options.groups, "incomplete": options.incomplete}
     named = NAMING if options.worst else ()
     entries |= {"conditions": tuple(dict.fromkeys((*condition_columns(options), *named)))}
@@ -505,16 +505,6 @@ def condition_columns(options: Options) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.side or one.name for columns in items for one in columns))
 
 
-def _units(how_sure: UncertaintyOptions) -> dict[str, Any]:
-    """Return the options for units of a source."""
-    naming = how_sure.naming
-    if naming is None or not how_sure.intervals:
-        return {"find_speakers": how_sure.intervals, "find_segments": how_sure.intervals and how_sure.bootstrap > 0}
-    if naming.each_trial:
-        return {"units": TRIALS}
-    return {"units": naming.parts, "units_apart": naming.apart, "units_required": how_sure.units_required}
-
-
 def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> AnyArray:
     """Return multiclass scores as log-likelihoods; readers already take logarithms of most two-class scores."""
     if reading.probabilities is not None:
@@ -535,18 +525,7 @@ def _said(source: TrialSource, kind: AnyKind, reading: Reading) -> list[Message]
         result.append(became_logarithms(prior, is_classes=bool(source.classes)))
     if source.report is None or reading.by_order:
         return [*result, *kind.by_order_messages(reading)]
-    return [*result, *how_trials_met(kind, reading, source.report)]
-
-
-def how_trials_met(kind: AnyKind, reading: Reading, report: JoinReport) -> list[Message]:
-    """Return the messages about a join."""
-    return [
-        *kind.ids_messages(reading, report),
-        report.message(),
-        *kind.by_order_messages(reading),
-        *kind.fill_messages(reading, report.missing),
-        *report.left_out(reading.missing, kind.noun),
-    ]
+    return [*result, *kind.messages_on_join(reading, source.report)]
 
 
 def _source_of(
