@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from deciban.core.ranks.counts import SortedClass
-from deciban.core.ranks.loops import ValueCounts, all_in_order, block_ends, count_loops
+from deciban.core.ranks.loops import ValueCounts, count_loops
 from deciban.errors import teller
 from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialFields, batches, in_threads
-from deciban.types import ScoreArray, T
+from deciban.types import ScoreArray
 
 W = TypeVar("W", bound=SourcePass)
 
@@ -41,9 +39,7 @@ class ValueTally(SourcePass):
     Attributes
     ----------
     n : list of int
-        Number of non-targets and of targets that were taken.
-    rare : list of arrays
-        All scores of the rarer class, in any order.
+        Number of non-targets and of targets.
     """
 
     words = "counting"
@@ -51,12 +47,17 @@ class ValueTally(SourcePass):
 
     def __init__(self, system: int, rarer: int, most: int, room: int, n_bytes: int) -> None:
         self.system, self.rarer, self.most, self.n_bytes = system, rarer, most, n_bytes
-        self.values, self.n, self.rare = ValueCounts(room), [0, 0], list[ScoreArray]()
+        self.values, self.n, self._rare = ValueCounts(room), [0, 0], list[ScoreArray]()
 
     @property
     def has_sums(self) -> bool:
         """See `SourcePass.has_sums`."""
-        return bool(self.rare)
+        return any(self.n)
+
+    @property
+    def rare(self) -> ScoreArray:
+        """All scores of the rarer class, in any order."""
+        return np.concatenate([np.zeros(0, np.float32), *self._rare])
 
     def take(self, partitions: Sequence[SourcePartition]) -> None:
         """See `SourcePass.take`."""
@@ -70,7 +71,7 @@ class ValueTally(SourcePass):
         whole = [np.concatenate(own) for own in parts]
         self.values.add(whole[1 - self.rarer])
         with self.lock:
-            self.rare.append(whole[self.rarer])
+            self._rare.append(whole[self.rarer])
             self.n = [n + len(own) for n, own in zip(self.n, whole, strict=True)]
         self._require_room()
 
@@ -78,80 +79,14 @@ class ValueTally(SourcePass):
         """Return the counts of both."""
         whole = self.empty()
         whole.values = self.values + other.values
-        whole.rare = [*self.rare, *other.rare]
+        whole._rare = [*self._rare, *other._rare]
         whole.n = [a + b for a, b in zip(self.n, other.n, strict=True)]
         whole._require_room()
         return whole
 
-    def sample(self) -> ScoreArray:
-        """Return the highest score of each block of counts, to set the borders of ranges."""
-        return self.values.ends()
-
-    def cut(self, borders: ScoreArray) -> list[ValueTally]:
-        """Return the counts in each range; ranges end with blocks of counts."""
-        borders = block_ends(borders)
-        rare = self._in_order()
-        ends = np.searchsorted(block_ends(rare), borders, side="right")
-        result = []
-        for values, own in zip(self.values.cut(borders), np.split(rare, ends), strict=True):
-            part = self.empty()
-            part.values, part.rare = values, [own]
-            result.append(part)
-        return result
-
-    def classes(self) -> list[SortedClass]:
-        """Return non-targets and targets in ascending order; those of the more frequent class are counted."""
-        entries = [block.taken() for block in self.values.blocks()]
-        scores = np.concatenate([np.zeros(0, np.float32), *(one for one, _ in entries)])
-        counts = np.concatenate([np.zeros(0, np.int64), *(one for _, one in entries)])
-        cumulated = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-        result = [SortedClass(scores, counts, cumulated)] * 2
-        result[self.rarer] = SortedClass(self._in_order(), None, None)
-        return result
-
-    def _in_order(self) -> ScoreArray:
-        """Return the scores of the rarer class in ascending order."""
-        return all_in_order([np.concatenate([np.zeros(0, np.float32), *self.rare])])[0]
-
     def _require_room(self) -> None:
         if self.n[self.rarer] > self.most or self.values.is_full:
             raise NoRoomError
-
-
-_RANGES_PER_THREAD = 8
-"""Number of ranges of scores for each thread, so that all threads have work until the end."""
-
-
-class Spread:
-    """Sums over partitions that are divided into ranges of scores; here, in threads of this process.
-
-    Parameters
-    ----------
-    values : list
-        Sums; later one value for each range.
-    n_threads : int
-    """
-
-    def __init__(self, values: list[Any], n_threads: int) -> None:
-        self.values, self.n_threads = values, n_threads
-
-    def n_ranges(self, n_bytes: float) -> int:  # noqa: ARG002  # other processes have less memory
-        """Return the number of ranges, given the bytes that sorting all of them takes."""
-        return _RANGES_PER_THREAD * self.n_threads
-
-    def each(self, function: Callable[[Any], T]) -> list[T]:
-        """Return the results of a function for each value."""
-        return list(in_threads(function, self.values, self.n_threads))
-
-    def divide(self, cut: Callable[[Any], Sequence[Any]], merge: Callable[..., object], n: int) -> None:  # noqa: ARG002  # other processes
-        """Cut each value into its ``n`` ranges, and merge the parts of each range."""
-        parts = list(zip(*self.each(cut), strict=True))
-        self.values[:] = in_threads(lambda own: merge(*own), parts, self.n_threads)
-
-    def results(self, function: Callable[..., T], arguments: Sequence[tuple[object, ...]]) -> Iterator[tuple[int, T]]:
-        """Yield the position and result of each range, in any order."""
-        calls = list(zip(self.values, arguments, strict=True))
-        yield from enumerate(in_threads(lambda one: function(one[0], *one[1]), calls, self.n_threads))
 
 
 class Threads(Engine):
@@ -169,11 +104,6 @@ class Threads(Engine):
         """See `Engine.run`."""
         self._in_threads(work.take, batches(partitions, work.rows_per_batch))
         return work
-
-    @contextmanager
-    def spread(self, work: SourcePass, partitions: Sequence[SourcePartition]) -> Iterator[Spread]:
-        """See `Engine.spread`."""
-        yield Spread([self.run(work, partitions)], self._n_threads)
 
     def each(self, work: W, partitions: Sequence[SourcePartition], use: Callable[[W], None]) -> None:
         """See `Engine.each`."""

@@ -14,22 +14,19 @@ import re
 import signal
 import sys
 import threading
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial, reduce
-from itertools import islice
-from typing import Any, Self
+from typing import Self
 
 from deciban._files import ScratchFolder
 from deciban._version import __version__
-from deciban.engines import Spread
 from deciban.errors import ClusterError, InputError, command_spelling, counted, is_command_spelling, some_of, teller
 from deciban.memory import rows_that_fit
-from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialSource, W, batches
-from deciban.types import Foreign, T
+from deciban.trials.sources import Engine, SourcePartition, TrialSource, W, batches
+from deciban.types import Foreign
 
 _PATIENCE = 30
 """Seconds to wait for a scheduler, and for its first worker."""
@@ -331,7 +328,6 @@ class DaskEngine(Engine):
     def __init__(self, client: Foreign, close: Callable[[], None] | None = None) -> None:
         self.client, self._close = client, close
         self._left = "all"
-        self._tasks, self._shares = weakref.WeakSet[Foreign](), dict[str, Share]()
         if client.asynchronous:
             raise InputError("dask: got an asynchronous client. Create it with Client(...), outside of coroutines.")
         require_workers(client)
@@ -412,51 +408,26 @@ class DaskEngine(Engine):
         ClusterError
             As in `run`.
         """
+        self.n_passes += 1
         per_thread = self._memory_per_thread(work.words) * _SHARE_FOR_ROWS
         rows, sent = (rows_that_fit(room, work.of_row) for room in (per_thread, min(per_thread, _BYTES_SENT)))
-        with self._pass(partitions) as about:
-            own = enumerate(batches(partitions, sent))
-            calls = ((_summed, work.empty(), Share(part, rows), at, *about) for at, part in own)
-            for _, result in self.as_done(calls):
-                use(result)
-
-    @contextmanager
-    def spread(self, work: SourcePass, partitions: Sequence[SourcePartition]) -> Iterator[SpreadOnWorkers]:
-        """See `Engine.spread`.
-
-        Raises
-        ------
-        ClusterError
-            As in `run`.
-        """
-        per_thread = self._memory_per_thread(work.words, work.n_bytes) * _SHARE_FOR_ROWS
-        most, n_rows = rows_that_fit(per_thread, work.of_row), sum(one.n_rows for one in partitions)
-        # A sum without a known size grows with its rows.
-        n_tasks = max(_n_tasks(partitions, self.n_threads, work.n_bytes), 0 if work.n_bytes else -(-n_rows // most))
-        with self._pass(partitions) as about:
-            own, rows = enumerate(shares(partitions, n_tasks)), min(most, work.rows_per_batch)
-            values = [self.submitted(_summed, work.empty(), Share(part, rows), at, *about) for at, part in own]
-            yield SpreadOnWorkers(self, values, min(per_thread, 4 * _BYTES_SENT))
-
-    @contextmanager
-    def _pass(self, partitions: Sequence[SourcePartition]) -> Iterator[tuple[object, ...]]:
-        """Return the last arguments of the tasks of a pass that begins once; see `_cancelled_on_error`."""
-        self.n_passes += 1
-        with _Progress(self.client, partitions) as progress, self._cancelled_on_error():
-            try:
-                yield progress.topic, __version__, is_command_spelling()
-            except (CancelledError, distributed_library().comm.CommClosedError) as error:
-                raise ClusterError(_STOPPED) from error
-
-    def as_done(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Foreign]]:
-        """Submit tasks, a few at a time, and yield their positions and results as soon as they arrive."""
-        waiting, futures = enumerate(calls), dict[Foreign, int]()
-        while True:
-            futures |= {self.submitted(*call): at for at, call in islice(waiting, 2 * self.n_threads - len(futures))}
-            if not futures:
-                return
-            for future in _first_done(self.client, list(futures)):
-                yield futures.pop(future), future.result()
+        waiting = [Share(part, rows) for part in batches(partitions, sent)]
+        with _Progress(self.client, partitions) as progress:
+            keys: dict[str, Share] = {}
+            futures: dict[Foreign, Share] = {}
+            value, at = (progress.topic, __version__, is_command_spelling()), 0
+            with self._cancelled_on_error(futures, keys):  # type: ignore[arg-type]
+                while waiting or futures:
+                    while waiting and len(futures) < 2 * self.n_threads:
+                        future = self._submitted(_summed, work.empty(), waiting[0], at, *value)
+                        futures[future] = keys[future.key] = waiting.pop(0)
+                        at += 1
+                    try:
+                        for future in _first_done(self.client, list(futures)):
+                            use(future.result())
+                            del futures[future]
+                    except CancelledError as error:
+                        raise ClusterError(_STOPPED) from error
 
     def _run(self, work: W, partitions: Sequence[SourcePartition]) -> W:
         if not partitions:
@@ -468,11 +439,13 @@ class DaskEngine(Engine):
         with _Progress(self.client, partitions) as progress:
             shared = self._sent(work.empty())
             values = progress.topic, __version__, is_command_spelling()
-            with self._cancelled_on_error():
-                sums = [self.submitted(_summed, shared, share, at, *values) for at, share in enumerate(own)]
+            sums = [self._submitted(_summed, shared, share, at, *values) for at, share in enumerate(own)]
+            futures = [shared, *sums]
+            with self._cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
                 # The last two sums are moved once, and at the same time, if both come directly from their workers.
                 while len(sums) > (2 if self.client.direct_to_workers else 1):
                     sums = [self._pair(*sums[at : at + 2]) for at in range(0, len(sums), 2)]
+                    futures += sums
                 try:
                     ws: list[W] = self.client.gather(sums)
                 except CancelledError:
@@ -483,21 +456,26 @@ class DaskEngine(Engine):
     def _sent(self, work: W) -> Foreign:
         """Return the data that all tasks share, sent to every worker."""
         try:
-            result = self.client.scatter(work, broadcast=True, hash=False)
+            return self.client.scatter(work, broadcast=True, hash=False)
         except OSError as error:  # a worker was lost, and the scheduler has not noticed yet
             raise CancelledError(str(error)) from error
-        self._tasks.add(result)
-        return result
 
     @contextmanager
-    def _cancelled_on_error(self) -> Iterator[None]:
-        """Cancel all tasks if the block fails, and raise an error with a hint."""
-        self._shares.clear()
+    def _cancelled_on_error(self, futures: Sequence[Foreign], shares: Mapping[str, Share]) -> Iterator[None]:
+        """Cancel futures if the block fails, and raise an error with a hint.
+
+        Parameters
+        ----------
+        futures : sequence of Future
+            Futures, including futures that the block adds.
+        shares : mapping of str to Share
+            Partitions of tasks, by their keys.
+        """
         try:
             yield
         except BaseException as error:
-            self.client.cancel(list(self._tasks), force=True)
-            raise _told(error, self._shares) from error
+            self.client.cancel(list(futures), force=True)
+            raise _told(error, shares) from error
 
     @property
     def n_threads(self) -> int:
@@ -505,16 +483,13 @@ class DaskEngine(Engine):
         known: dict[str, int] = self.client.nthreads()
         return max(sum(known.values()), 1)
 
-    def submitted(self, function: Callable[..., object], *arguments: object, priority: int = 0) -> Foreign:
+    def _submitted(self, function: Callable[..., object], *arguments: object, priority: int = 0) -> Foreign:
         """Submit a task, which can run more than once."""
-        future = self.client.submit(function, *arguments, pure=False, priority=priority)
-        self._tasks.add(future)
-        self._shares.update((future.key, one) for one in arguments if isinstance(one, Share))
-        return future
+        return self.client.submit(function, *arguments, pure=False, priority=priority)
 
     def _pair(self, one: Foreign, other: Foreign = None) -> Foreign:
         """Submit the addition of two sums, with priority, because waiting sums take memory."""
-        return one if other is None else self.submitted(operator.add, one, other, priority=1)
+        return one if other is None else self._submitted(operator.add, one, other, priority=1)
 
     def _memory_per_thread(self, words: str = "", n_bytes: int = 0) -> float:
         """Return the memory for each thread of the smallest worker, in bytes."""
@@ -530,44 +505,6 @@ class DaskEngine(Engine):
                 "threads (--nthreads)."
             )
         return value
-
-
-class SpreadOnWorkers(Spread):
-    """Sums that stay on the workers of a cluster.
-
-    Parameters
-    ----------
-    engine : DaskEngine
-    values : list of Future
-    memory : float
-        Bytes for sorting a range.
-    """
-
-    def __init__(self, engine: DaskEngine, values: list[Foreign], memory: float) -> None:
-        super().__init__(values, engine.n_threads)
-        self.engine, self.memory = engine, memory
-
-    def n_ranges(self, n_bytes: float) -> int:
-        """See `Spread.n_ranges`."""
-        return max(super().n_ranges(n_bytes), int(n_bytes / self.memory))
-
-    def each(self, function: Callable[[Any], T]) -> list[T]:
-        """See `Spread.each`."""
-        result: list[T] = self.engine.client.gather([self.engine.submitted(function, one) for one in self.values])
-        return result
-
-    def divide(self, cut: Callable[[Any], Sequence[Any]], merge: Callable[..., object], n: int) -> None:
-        """See `Spread.divide`; workers send each other their parts of a range."""
-        submitted, whole = self.engine.submitted, [self.engine.submitted(cut, one) for one in self.values]
-        parts = ([submitted(operator.getitem, one, at, priority=1) for one in whole] for at in range(n))
-        self.values[:] = [submitted(merge, *own, priority=2) for own in parts]
-
-    def results(self, function: Callable[..., T], arguments: Sequence[tuple[object, ...]]) -> Iterator[tuple[int, T]]:
-        """See `Spread.results`; a range is released as soon as its result is here."""
-        calls = ((function, self.values[at], *own) for at, own in enumerate(arguments))
-        for at, result in self.engine.as_done(calls):
-            self.values[at] = None
-            yield at, result
 
 
 class Share:

@@ -12,10 +12,9 @@ import itertools
 import operator
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -23,7 +22,7 @@ from numpy.typing import DTypeLike
 from deciban._files import ScratchFolder
 from deciban.core.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.core.ranks.counts import SortedClass, ascending, is_whole, whole_if_possible
-from deciban.core.ranks.loops import N_BYTES, expected_bytes
+from deciban.core.ranks.loops import N_BYTES, ValueCounts, all_in_order, count_loops, expected_bytes
 from deciban.core.ranks.roc import CoarseTable, CornerCounts, OrderedPairs, ScoreGroups, groups_of, steps
 from deciban.engines import NoRoomError, ValueTally
 from deciban.evaluation.curves import drawn_lines
@@ -55,9 +54,6 @@ _FEWEST_STEP, _MOST_STEP = 1 << 12, 1 << 18
 
 _AT_ONCE = 1 << 20
 """Number of scores that are read at once to split or copy a file."""
-
-_EACH_OF = 1 << 10
-"""Number of sorted scores for each score in the sample of a worker."""
 
 
 class Ascending(SourcePass):
@@ -100,30 +96,6 @@ class Ascending(SourcePass):
             classes.append((c, own.scores, own.weights))
         return classes
 
-    def sample(self) -> ScoreArray:
-        """Return every thousandth score, to set the borders of ranges."""
-        return np.concatenate([np.zeros(0, self.kind), *(scores[::_EACH_OF] for _, scores, _ in self.result or ())])
-
-    def cut(self, borders: ScoreArray) -> list[Ascending]:
-        """Return the scores in each range."""
-        ranges = [self.empty() for _ in range(len(borders) + 1)]
-        for c, scores, weights in self.result or ():
-            for one, part in zip(ranges, slices_of(scores, borders), strict=True):
-                own = c, scores[part], None if weights is None else weights[part]
-                one.result = [*(one.result or ()), own]
-        return ranges
-
-    def classes(self) -> list[SortedClass]:
-        """Return all non-targets and all targets in ascending order."""
-        result = []
-        for c in (0, 1):
-            parts = [(scores, weights) for at, scores, weights in self.result or () if at == c]
-            scores = np.concatenate([np.zeros(0, self.kind), *(one for one, _ in parts)])
-            weights = np.concatenate([np.zeros(0), *(by for _, by in parts if by is not None)])
-            is_weighted = any(by is not None for _, by in parts)
-            result.append(SortedClass.of(scores, whole_if_possible(weights) if is_weighted else None))
-        return result
-
 
 @dataclass(slots=True, eq=False)
 class _File:
@@ -160,16 +132,6 @@ class _File:
             return [np.zeros(0, kind) for kind in (self.kind, np.float64)][: len(self._paths)]
         kinds = (self.kind, np.float64)
         return [np.memmap(path, kind, "r") for path, kind in zip(self._paths, kinds, strict=False)]
-
-    def sorted(self, *, is_one: bool) -> tuple[AnyArray, ...]:
-        """Return the scores in ascending order, with weights if any; `is_one` if all scores are equal."""
-        if is_one:
-            return tuple(self.arrays)
-        scores, *weights = map(np.array, self.arrays)
-        if weights:
-            return ascending(scores, *weights)
-        scores.sort()
-        return (scores,)
 
     def remove(self) -> None:
         """Delete the files."""
@@ -223,10 +185,12 @@ class Ranges:
         """Write ascending scores of class 0 or 1; missing weights are 1."""
         if weights is None and self.has_weights:
             weights = np.ones(len(scores))
-        for at, part in enumerate(slices_of(scores, self.borders)):
-            if part.stop > part.start:
+        cuts = [0, *np.searchsorted(scores, self.borders, side="right").tolist(), len(scores)]
+        for at, (start, end) in enumerate(itertools.pairwise(cuts)):
+            if end > start:
                 with self._lock[at]:
-                    self.ranges[at][c].put(scores[part], None if weights is None else weights[part])
+                    own = None if weights is None else weights[start:end]
+                    self.ranges[at][c].put(scores[start:end], own)
 
     def settled(self, most: int) -> list[_Range]:
         """Return the final ranges: larger ones are split, unless all their scores are equal."""
@@ -247,13 +211,7 @@ class Ranges:
         return parts.settled(most)
 
 
-def slices_of(scores: ScoreArray, borders: ScoreArray) -> list[slice]:
-    """Return the part of ascending scores in each range."""
-    cuts = [0, *np.searchsorted(scores, borders, side="right").tolist(), len(scores)]
-    return list(itertools.starmap(slice, itertools.pairwise(cuts)))
-
-
-def borders_of(sample: ScoreArray, n_ranges: int, most: int = _MOST_RANGES) -> ScoreArray:
+def borders_of(sample: ScoreArray, n_ranges: int) -> ScoreArray:
     """Return the highest score of each range except the last one, for ranges of similar sizes in a sample.
 
     A frequent score gets its own range.
@@ -265,7 +223,7 @@ def borders_of(sample: ScoreArray, n_ranges: int, most: int = _MOST_RANGES) -> S
     >>> borders_of(np.array([0.0, 1.0, 1.0, 1.0, 1.0, 2.0]), 3) < 1.0
     array([ True, False])
     """
-    n = min(n_ranges, most)
+    n = min(n_ranges, _MOST_RANGES)
     ordered = np.sort(sample)
     result = (
         ordered[np.round(np.linspace(0, len(ordered) - 1, n + 1)[1:-1]).astype(np.int64)] if len(ordered) else ordered
@@ -353,103 +311,87 @@ def log_cost_ascending(scores: ScoreArray, weights: CountArray | None, *, sign: 
     return log_cost((scores, weights), 0.0, sign=sign)
 
 
-class _Column:
-    """An array that is written in parts, to a file or, without a path, in memory."""
-
-    def __init__(self, path: Path | None, n: int, kind: DTypeLike) -> None:
-        self.path, self.n, self.kind = path, n, kind
-        self._held = np.empty(n if path is None else 0, kind)
-        if path is not None:
-            path.touch()
-
-    def write(self, start: int, values: AnyArray) -> None:
-        """Write values from a position on."""
-        if self.path is None:
-            self._held[start : start + len(values)] = values
-            return
-        with self.path.open("r+b") as stream:
-            stream.seek(start * values.itemsize)
-            stream.write(np.ascontiguousarray(values, self.kind).data)
-
-    @property
-    def array(self) -> AnyArray:
-        """The whole array, possibly mapped from the file."""
-        return self._held if self.path is None or not self.n else np.memmap(self.path, self.kind, "r", shape=self.n)
-
-
 class SortedFiles:
-    """Sorted trials of two classes, in files of a temporary folder or in memory.
+    """Sorted trials of two classes, in files of a temporary folder.
 
     Parameters
     ----------
-    folder : path or None
-        None for arrays in memory.
+    folder : path
     ranges : sequence of ranges
-        Ranges in ascending order, each with `_File` or `ClassCounts` of both classes.
+        Ranges in ascending order.
     metrics : TwoClassMetrics or None
         Requested metrics; None if nothing is plotted.
     step : int
         Number of trials that are grouped at once.
     """
 
-    def __init__(self, folder: Path | None, ranges: Sequence[Any], metrics: TwoClassMetrics | None, step: int) -> None:
-        self.ranges = ranges
+    def __init__(self, folder: Path, ranges: Sequence[_Range], metrics: TwoClassMetrics | None, step: int) -> None:
+        self.folder, self.ranges = folder, ranges
+        self.has_weights = ranges[0].non.has_weights
         self.starts = [np.cumsum([0, *(one[c].n for one in ranges)]).tolist() for c in (0, 1)]
+        self.is_whole = [all(one[c].is_whole for one in ranges) for c in (0, 1)]
+        """Whether all weights of a class are whole numbers."""
         totals = [np.cumsum([0, *(one[c].total for one in ranges)]) for c in (0, 1)]
-        whole = [all(one[c].is_whole for one in ranges) and bool(totals[c][-1] <= _LARGEST) for c in (0, 1)]
-        self.kinds = [np.dtype(np.int64 if one else np.float64) for one in whole]
-        """Types of weights of each class."""
-        self.below = [
-            one.astype(kind) if kind == np.int64 else one for one, kind in zip(totals, self.kinds, strict=True)
-        ]
+        for c in (0, 1):
+            self.is_whole[c] &= bool(totals[c][-1] <= _LARGEST)
+        self.below = [one.astype(np.int64) if whole else one for one, whole in zip(totals, self.is_whole, strict=True)]
         """Totals of non-targets and of targets below each range, and of all: trials or weight."""
         self.adding = SortedSummation.of(metrics, self.below[1][-1].item(), self.below[0][-1].item(), step)
-        self.columns = list[list[_Column]]()
-        """Scores of each class, and if they have weights or counts, these and their sums below each position."""
-        for c, (one, n) in enumerate(zip(ranges[0], (own[-1] for own in self.starts), strict=True)):
-            about = [("scores", n, one.kind), ("weights", n, self.kinds[c]), ("cumulated", n + 1, self.kinds[c])]
-            own = about[: 3 if one.has_weights else 1]
-            self.columns.append([_Column(folder and folder / f"{name}-{c}", *size) for name, *size in own])
+        self.files = [[folder / f"{name}-{c}" for name in ("scores", "weights", "cumulated")] for c in (0, 1)]
+        self.kinds = [
+            (one.kind, *[np.int64 if self.is_whole[c] else np.float64] * 2) for c, one in enumerate(ranges[0])
+        ]
+        for path in (path for own in self.files for path in own[: 3 if self.has_weights else 1]):
+            path.touch()
 
     def sort(self, n_threads: int) -> Summary:
         """Sort every range and return the summary of all trials."""
         parts = list(in_threads(self._sorted, range(len(self.ranges)), n_threads))
-        return self.summary(parts, is_weighted=self.ranges[0][0].has_weights)
+        return self.adding.summary(parts, self._mapped(1), self._mapped(0), is_weighted=self.has_weights)
 
-    def summary(self, parts: Iterable[SortedSums], *, is_weighted: bool) -> Summary:
-        """Return the summary from the sums over all ranges, after they were placed."""
-        non, tar = (
-            SortedClass(own[0].array, *(own[1].array, own[2].array) if len(own) > 1 else (None, None))
-            for own in self.columns
+    def _mapped(self, c: int) -> SortedClass:
+        n = self.starts[c][-1]
+        if not n:
+            return SortedClass(np.zeros(0, self.kinds[c][0]), None, None)
+        sizes = (n, n, n + 1)[: 3 if self.has_weights else 1]
+        scores, *weights = (
+            np.memmap(path, kind, "r", shape=size)
+            for path, kind, size in zip(self.files[c], self.kinds[c], sizes, strict=False)
         )
-        return self.adding.summary(parts, tar, non, is_weighted=is_weighted)
-
-    def totals_below(self, at: int) -> tuple[float, float]:
-        """Return the totals of targets and of non-targets below a range."""
-        return self.below[1][at].item(), self.below[0][at].item()
+        return SortedClass(scores, *weights) if weights else SortedClass(scores, None, None)
 
     def _sorted(self, at: int) -> SortedSums:
         own = self.ranges[at]
-        non, tar = (self.place(at, c, *file.sorted(is_one=own.is_one)) for c, file in enumerate(own))
-        sums = self.adding(tar, non, self.totals_below(at))
+        non, tar = (self._class(at, c) for c in (0, 1))
+        sums = self.adding(tar, non, (self.below[1][at].item(), self.below[0][at].item()))
         for file in own:
             file.remove()
         return sums
 
-    def place(self, at: int, c: int, scores: ScoreArray, weights: CountArray | None = None) -> SortedClass:
-        """Write the sorted scores of a class in a range to their place, and return them with cumulated weights."""
-        start, columns = self.starts[c][at], self.columns[c]
-        columns[0].write(start, scores)
-        if weights is None:
+    def _class(self, at: int, c: int) -> SortedClass:
+        """Sort the scores of a class in a range, and write them to their place."""
+        file, start = self.ranges[at][c], self.starts[c][at]
+        scores, *weights = file.arrays if self.ranges[at].is_one else [np.array(one) for one in file.arrays]
+        if not self.has_weights:
+            if not self.ranges[at].is_one:
+                scores.sort()
+            self._write(c, [scores], [start])
             return SortedClass(scores, None, None)
-        own = np.asarray(weights).astype(self.kinds[c], copy=False)
+        if not self.ranges[at].is_one:
+            scores, *weights = ascending(scores, *weights)
+        own = np.asarray(weights[0]).astype(self.kinds[c][1], copy=False)
         low, high = self.below[c][at : at + 2]
         cumulated = np.minimum(np.cumsum(np.append(low, own)), high)  # rounding must not exceed the next range
         if len(cumulated) > 1:
             cumulated[-1] = high
-        columns[1].write(start, own)
-        columns[2].write(start, cumulated)
+        self._write(c, [scores, own, cumulated], [start] * 3)
         return SortedClass(scores, own, cumulated)
+
+    def _write(self, c: int, arrays: Sequence[AnyArray], starts: Sequence[int]) -> None:
+        for path, array, start in zip(self.files[c], arrays, starts, strict=False):
+            with path.open("r+b") as stream:
+                stream.seek(start * array.itemsize)
+                stream.write(np.ascontiguousarray(array).data)
 
 
 def part_of(whole: SortedClass, part: slice) -> SortedClass:
@@ -508,22 +450,31 @@ def summarize_source(
         memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
     )
     result = summarize_by_value(source, engine, memory, system=system, metrics=request)
-    if result is not None:
-        return result
-    is_near = engine.shares_memory or source.n_rows <= _MOST_ROWS
-    if is_near and bytes_held(source.n_rows, is_wide=source.has_weights or source.is_double) <= memory:
-        return _held(source, engine, work, request)
-    by = _by_files if engine.shares_memory else _in_ranges
-    return by(source, engine, memory, work, request)
+    if result is None and bytes_held(source.n_rows, is_wide=source.has_weights or source.is_double) <= memory:
+        result = _held(source, engine, work, request)
+    return result if result is not None else _by_files(source, engine, memory, work, request)
 
 
 def _held(source: TrialSource, engine: Engine, work: Ascending, metrics: TwoClassMetrics) -> Summary:
     """Sort trials that fit in memory."""
     result: list[Ascending] = []
     engine.each(work, source.partitions, result.append)
-    non, tar = functools.reduce(operator.add, result, work.empty()).classes()
+    parts = [part for one in result for part in one.result]
+    non, tar = (
+        _merged(
+            [scores for at, scores, _ in parts if at == c], [by for at, _, by in parts if at == c and by is not None]
+        )
+        for c in (0, 1)
+    )
     require_two_classes([len(non.scores), len(tar.scores)], source.name, has_weights=source.has_weights)
     return Summary.of(SortedScores.of_sorted(tar, non), metrics, is_weighted=source.has_weights)
+
+
+def _merged(scores: Sequence[ScoreArray], weights: Sequence[FloatArray]) -> SortedClass:
+    """Return all trials of a class in ascending order."""
+    whole = np.concatenate([np.zeros(0), *weights])
+    result = np.concatenate(scores) if scores else np.zeros(0)
+    return SortedClass.of(result, whole_if_possible(whole) if weights else None)
 
 
 def _sample(partitions: Sequence[SourcePartition], work: Ascending) -> ScoreArray:
@@ -605,93 +556,6 @@ def _by_files(source: TrialSource, engine: Engine, memory: int, work: Ascending,
     return result
 
 
-class ClassCounts(NamedTuple):
-    """Numbers of the sorted trials of a class in a range."""
-
-    n: int
-    n_distinct: int
-    total: float
-    is_whole: bool
-    has_weights: bool
-    kind: np.dtype[Any]
-
-    @classmethod
-    def of_both(cls, classes: Sequence[SortedClass]) -> tuple[ClassCounts, ...]:
-        """Return the numbers of both classes."""
-        result = []
-        for one in classes:
-            n, weights = len(one.scores), one.weights
-            is_new = weights is not None or one.scores[1:] != one.scores[:-1]
-            n_distinct = n if weights is not None else min(n, 1) + int(np.count_nonzero(is_new))
-            whole = weights is None or weights.dtype == np.int64
-            result.append(cls(n, n_distinct, one.total, whole, weights is not None, one.scores.dtype))
-        return tuple(result)
-
-
-def _classes_of(*parts: Ascending | ValueTally) -> list[SortedClass]:
-    """Return the sorted classes of a range from its parts."""
-    return functools.reduce(operator.add, parts).classes()
-
-
-def _finished(
-    classes: Sequence[SortedClass], counted: Sequence[bool], adding: SortedSummation | None, below: tuple[float, float]
-) -> tuple[list[tuple[AnyArray, ...]], SortedSums | None]:
-    """Return the scores of both classes in a range, with weights or small counts if they are counted, and the sums."""
-    own, sent = [], list[tuple[AnyArray, ...]]()
-    for one, has_counts in zip(classes, counted, strict=True):
-        whole = (
-            SortedClass.of(one.scores, np.ones(len(one.scores), np.int64))
-            if has_counts and one.weights is None
-            else one
-        )
-        own.append(whole)
-        weights = whole.weights
-        if weights is not None and weights.dtype == np.int64 and len(weights):
-            weights = weights.astype(np.min_scalar_type(weights.max()))
-        sent.append((whole.scores,) if weights is None else (whole.scores, weights))
-    return sent, None if adding is None else adding(own[1], own[0], below)
-
-
-def _in_ranges(
-    source: TrialSource, engine: Engine, memory: int, work: Ascending | ValueTally, metrics: TwoClassMetrics
-) -> Summary:
-    """Sort ranges of scores where the trials were read, and put them together here."""
-    of_row = row_size(np.float64 if source.is_double else np.float32, has_weights=source.has_weights)
-    with engine.spread(work, source.partitions) as parts:
-        n_ranges = parts.n_ranges(source.n_rows * of_row * _TIMES_SORTED[source.has_weights] * _UNLIKE)
-        sample = np.concatenate(parts.each(operator.methodcaller("sample")))
-        borders = borders_of(sample, n_ranges, n_ranges)
-        parts.divide(operator.methodcaller("cut", borders), _classes_of, len(borders) + 1)
-        both = parts.each(ClassCounts.of_both)
-        parts.values[:] = [part for part, own in zip(parts.values, both, strict=True) if own[0].n + own[1].n]
-        both = [own for own in both if own[0].n + own[1].n]
-        n, n_distinct = ([sum(getattr(own[c], name) for own in both) for c in (0, 1)] for name in ("n", "n_distinct"))
-        require_two_classes(n, source.name, has_weights=source.has_weights)
-        counted = [any(own[c].has_weights for own in both) or 2 * n_distinct[c] <= n[c] for c in (0, 1)]
-        ranges = [
-            tuple(
-                one._replace(n=one.n_distinct, has_weights=True) if is_counted else one
-                for one, is_counted in zip(own, counted, strict=True)
-            )
-            for own in both
-        ]
-        n_bytes = sum(one.n * (one.kind.itemsize + 16 * one.has_weights) for own in ranges for one in own)
-        folder = ScratchFolder() if n_bytes > memory / 2 else None
-        with nullcontext() if folder is None else folder.or_nothing(n_bytes) as path:
-            files = SortedFiles(path, ranges, metrics, _STEP)
-            adding = files.adding if engine.shares_memory or not metrics.own else None
-            plans = [(counted, adding, files.totals_below(at)) for at in range(len(ranges))]
-            sums = dict[int, SortedSums]()
-            for at, (classes, own) in parts.results(_finished, plans):
-                non, tar = (files.place(at, c, *one) for c, one in enumerate(classes))
-                sums[at] = own or files.adding(tar, non, files.totals_below(at))
-            result = files.summary([sums[at] for at in sorted(sums)], is_weighted=source.has_weights)
-    if folder is not None:
-        folder.remove()  # memory-mapped files stay on disk while they are in use
-    give_back()
-    return result
-
-
 def evaluate_system(
     source: TrialSource,
     engine: Engine,
@@ -769,9 +633,36 @@ def summarize_by_value(
     room = memory - N_BYTES - int(most * Cost.KEPT + at_once * Cost.READ)
     counts = int(_MORE_THAN_SEEN * expected_bytes(first.scores[0], source.n_rows))
     of_worker = 4 * (counts + 4 * most)
-    if counts > room or engine.bounded(of_worker) < of_worker:
+    if counts > room or engine.bounded(of_worker) < of_worker or count_loops() is None:
         return None
     try:
-        return _in_ranges(source, engine, memory, ValueTally(system, rarer, most, room, of_worker // 4), metrics)
+        tally = engine.run(ValueTally(system, rarer, most, room, of_worker // 4), source.partitions)
     except NoRoomError:  # the first trials were not typical
         return None
+    require_two_classes(tally.n, source.name)
+    adding = SortedSummation.of(metrics, tally.n[1], tally.n[0], _STEP)
+    rare = all_in_order([tally.rare])[0]
+    return _summary(rare, tally.values, rarer, SortRoom.of(engine, memory).n_threads, adding)
+
+
+def _summary(rare: ScoreArray, values: ValueCounts, rarer: int, n_threads: int, adding: SortedSummation) -> Summary:
+    """Return the summary from the sorted scores of the rarer class and the counts of the other class."""
+    give_back()
+    entries = list(in_threads(lambda block: block.taken(), values.blocks(), n_threads))
+    ends = np.cumsum([len(scores) for scores, _ in entries]).tolist()
+    starts = [0, *ends[:-1]]
+    scores, counts = (np.concatenate(one) for one in zip(*entries, strict=True))
+    del entries
+    cumulated = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=cumulated[1:])
+    own, others = SortedClass(rare, None, None), SortedClass(scores, counts, cumulated)
+    cuts = [0, *np.searchsorted(rare, [scores[end - 1] for end in ends[:-1]], side="right").tolist(), len(rare)]
+
+    def added(at: int) -> SortedSums:
+        parts = part_of(own, slice(*cuts[at : at + 2])), part_of(others, slice(starts[at], ends[at]))
+        below = cuts[at], cumulated[starts[at]].item()
+        return adding(*parts, below) if rarer else adding(*parts[::-1], below[::-1])
+
+    parts = list(in_threads(added, range(len(ends)), n_threads))
+    tar, non = (own, others) if rarer else (others, own)
+    return adding.summary(parts, tar, non, is_weighted=False)

@@ -10,7 +10,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
@@ -681,10 +680,6 @@ class Engine(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @abstractmethod
-    def spread(self, work: SourcePass, partitions: Sequence[SourcePartition]) -> AbstractContextManager[Any]:
-        """Return a context manager for sums that stay where they were computed; see `deciban.engines.Spread`."""
 
     @abstractmethod
     def each(self, work: W, partitions: Sequence[SourcePartition], use: Callable[[W], None]) -> None:

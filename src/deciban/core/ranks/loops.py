@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -420,23 +420,25 @@ class ValueCounts:
     ----------
     most : int
         Limit of memory in bytes.
-    blocks : iterable of ScoreBlock
-        Counts to begin with.
     """
 
-    def __init__(self, most: int, blocks: Iterable[ScoreBlock] = ()) -> None:
+    def __init__(self, most: int) -> None:
         self.most, self._lock, self._scratch = most, threading.Lock(), threading.local()
-        self._blocks, self._rest = {one.number: one for one in blocks}, list[BitArray]()
+        self._blocks, self._rest = dict[int, ScoreBlock](), list[BitArray]()
 
-    def __reduce__(self) -> tuple[type[ValueCounts], tuple[object, ...]]:
-        return ValueCounts, (self.most, self.blocks())
+    def __getstate__(self) -> tuple[int, list[ScoreBlock]]:
+        return self.most, self.blocks()
+
+    def __setstate__(self, state: tuple[int, list[ScoreBlock]]) -> None:
+        self.__init__(state[0])  # type: ignore[misc]
+        self._blocks = {one.number: one for one in state[1]}
 
     def __add__(self, other: ValueCounts) -> ValueCounts:
         """Return the counts of both."""
-        whole = dict[int, ScoreBlock]()
+        whole = ValueCounts(self.most)
         for block in [*self.blocks(), *other.blocks()]:
-            whole[block.number] = whole.get(block.number, ScoreBlock(block.number)) + block
-        return ValueCounts(self.most, whole.values())
+            whole._blocks[block.number] = whole._blocks.get(block.number, ScoreBlock(block.number)) + block
+        return whole
 
     @property
     def is_full(self) -> bool:
@@ -489,34 +491,6 @@ class ValueCounts:
         self._add(rest, 1)
         half = N_BLOCKS // 2
         return [self._blocks[n] for n in sorted(self._blocks, key=lambda n: n if n < half else half - 1 - n)]
-
-    def ends(self) -> ScoreArray:
-        """Return the highest score of each block in ascending order."""
-        return _ends(np.array([one.number << PLACE for one in self.blocks()], np.uint32))
-
-    def cut(self, borders: ScoreArray) -> list[ValueCounts]:
-        """Return the counts in ranges that end with blocks; ``borders`` are the highest scores of all but the last."""
-        ranges: list[list[ScoreBlock]] = [[] for _ in range(len(borders) + 1)]
-        for at, block in zip(np.searchsorted(borders, self.ends()).tolist(), self.blocks(), strict=True):
-            ranges[at].append(block)
-        return [ValueCounts(self.most, one) for one in ranges]
-
-
-def block_ends(scores: ScoreArray) -> ScoreArray:
-    """Return the highest score in the block of each score.
-
-    Examples
-    --------
-    >>> block_ends(np.array([-1.0, 1.0, np.inf], np.float32))
-    array([-1.      ,  1.031249,       inf], dtype=float32)
-    """
-    return _ends((scores + np.float32(0.0)).view(np.uint32))  # -0.0 counts as 0.0
-
-
-def _ends(bits: BitArray) -> ScoreArray:
-    place = np.uint32((1 << PLACE) - 1)
-    result = np.where(bits >> np.uint32(31), bits & ~place, bits | place).view(np.float32)
-    return np.fmin(result, np.float32(np.inf))  # the bits above infinity are NaN
 
 
 def expected_bytes(sample: ScoreArray, n_rows: int) -> int:
