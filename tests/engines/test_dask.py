@@ -25,9 +25,10 @@ from deciban.engines import dask as dask_clusters
 from deciban.engines import dask as engine
 from deciban.engines import sorting as by_value
 from deciban.engines.sorting import Ascending, summarize_source
-from deciban.errors import ClusterError, FormatError, InputError, command_spelling, heard_by
+from deciban.errors import ClusterError, FormatError, InputError, KeyMismatchError, command_spelling, heard_by
+from deciban.evaluation import Metric, register_metric
 from deciban.evaluation.two_class.evaluate import evaluation_of
-from deciban.evaluation.two_class.summary import summarize
+from deciban.evaluation.two_class.summary import TwoClassMetrics, summarize
 from deciban.trials.sources import SourcePass
 from support.partitions import held, some_trials
 from support.sources import trials, write
@@ -79,6 +80,7 @@ def test_of_many_trials_it_is_what_it_is_in_memory_though_a_worker_is_killed(
 ):
     monkeypatch.setattr(by_value, "FEWEST_ROWS", 1)
     monkeypatch.setattr(memory.Cost, "HELD", 10**6)
+    monkeypatch.setattr(memory.Cost, "HELD_WIDE", 10**6)
     monkeypatch.setattr(by_value, "_by_files", None if dtype == np.float32 and count_loops() else by_value._by_files)
     scores, truth = some_trials(100_000, 1, dtype=dtype)
     cuts = np.arange(5000, 100_000, 5000)
@@ -92,6 +94,115 @@ def test_of_many_trials_it_is_what_it_is_in_memory_though_a_worker_is_killed(
     local = summarize_source(held(scores, truth, cuts), Threads(2), MEMORY)
     same(evaluation_of(summary), in_memory(scores, truth))
     same(evaluation_of(summary), evaluation_of(local))
+
+
+WEIGHTS = {
+    "none": lambda _rng, _n: None,
+    "whole": lambda rng, n: rng.integers(0, 4, n).astype(float),
+    "fractional": lambda rng, n: rng.random(n),
+}
+
+
+@pytest.fixture
+def in_ranges(many_tasks, monkeypatch):  # noqa: ARG001
+    """Trials are sorted on workers, in ranges, as if they did not fit here."""
+    monkeypatch.setattr(memory.Cost, "HELD", 10**9)
+    monkeypatch.setattr(memory.Cost, "HELD_WIDE", 10**9)
+    monkeypatch.setattr("deciban.engines._EACH_OF", 16)
+
+
+def mixed_trials(seed, dtype):
+    """With many ties, a partition of one score that others have too, and one of one class, in 20 partitions."""
+    scores, truth = some_trials(40_000, seed, dtype=dtype, share=0.2)
+    if seed % 2:
+        scores[seed % 3 :: 3] = np.random.default_rng(seed).normal(size=len(scores[seed % 3 :: 3])).astype(dtype)
+    scores[6000:8000], truth[10_000:12_000] = scores[0], False
+    return scores, truth, np.arange(2000, 40_000, 2000)
+
+
+def close(found, expected):
+    """Equal to the last digits, as sums of fractional weights are."""
+    for name in ("n_tar", "n_non", "eer", "auc", "cllr", "min_cllr", "n_tied"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-12), name
+
+
+@pytest.mark.parametrize("weighted", WEIGHTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.usefixtures("in_ranges")
+def test_workers_sort_and_count_ranges_of_scores(client, monkeypatch, tmp_path, weighted, dtype, seed):
+    """In any order of rows and partitions, and if a worker is killed."""
+    scores, truth, cuts = mixed_trials(seed, dtype)
+    weights = WEIGHTS[weighted](np.random.default_rng(seed), len(scores))
+    monkeypatch.setattr("deciban.engines.sorting._sample", None)  # no trial is read here
+    order = np.random.default_rng(9).permutation(len(scores))
+    other = None if weights is None else weights[order]
+    one = summarize_source(
+        held(scores, truth, cuts, {7: ("kill", str(tmp_path / "killed"))}, weights), engine.DaskEngine(client), MEMORY
+    )
+    two = summarize_source(held(scores[order], truth[order], cuts[::3], None, other), engine.DaskEngine(client), MEMORY)
+    assert (tmp_path / "killed").exists()
+    by = {} if weights is None else {"tar_weights": weights[truth], "non_weights": weights[~truth]}
+    whole = evaluation_of(summarize(scores[truth], scores[~truth], **by))
+    for summary in (one, two):
+        (close if weighted == "fractional" else same)(evaluation_of(summary), whole)
+    assert one.is_weighted == (weighted != "none")
+
+
+@pytest.mark.parametrize("weighted", ["none", "whole"])
+@pytest.mark.usefixtures("in_ranges")
+def test_all_trials_of_one_score_are_one_range(client, weighted):
+    """Its workers send one number for them."""
+    truth = np.arange(30_000) % 5 == 0
+    weights = WEIGHTS[weighted](np.random.default_rng(3), len(truth))
+    summary = summarize_source(
+        held(np.full(30_000, 0.5), truth, np.arange(3000, 30_000, 3000), None, weights),
+        engine.DaskEngine(client),
+        MEMORY,
+    )
+    assert [len(one.scores) for one in (summary.ranks.tar, summary.ranks.non)] == [1, 1]
+    assert summary.n_tar == (6000 if weights is None else weights[truth].sum())
+    assert evaluation_of(summary).eer == 0.5
+
+
+@pytest.mark.usefixtures("in_ranges")
+def test_costs_of_registered_metrics_are_added_here(client):
+    """Workers may not have the module of such a metric; this one cannot be sent."""
+    lock = threading.Lock()
+
+    def hinge(llr):
+        with lock:
+            return np.maximum(1 - llr, 0), np.maximum(1 + llr, 0)
+
+    remove = register_metric(Metric("hinge", "hinge loss", costs=hinge))
+    try:
+        scores, truth, cuts = mixed_trials(1, np.float64)
+        scores[np.isinf(scores)] = 0.0
+        metrics = TwoClassMetrics()
+        summary = summarize_source(held(scores, truth, cuts), engine.DaskEngine(client), MEMORY, metrics=metrics)
+        assert dict(summary.own) == pytest.approx(dict(summarize(scores[truth], scores[~truth], metrics=metrics).own))
+    finally:
+        remove()
+
+
+@pytest.mark.usefixtures("in_ranges")
+def test_a_class_without_trials_is_refused_and_nothing_is_left(client):
+    with pytest.raises(KeyMismatchError, match="target"):
+        summarize_source(
+            held(np.linspace(0, 1, 9000), np.zeros(9000, bool), [3000, 6000]), engine.DaskEngine(client), MEMORY
+        )
+    assert nothing_left(client)
+
+
+@pytest.mark.usefixtures("in_ranges")
+def test_a_scheduler_that_stops_while_ranges_are_sorted_is_one_sentence(client, monkeypatch):
+    def gather(*_args, **_how):
+        raise distributed.comm.CommClosedError("closed")
+
+    monkeypatch.setattr(client, "gather", gather)
+    scores, truth, cuts = mixed_trials(1, np.float64)
+    with pytest.raises(ClusterError, match=r"^dask: the scheduler stopped during a pass\. Start it again"):
+        summarize_source(held(scores, truth, cuts), engine.DaskEngine(client), MEMORY)
 
 
 @pytest.mark.usefixtures("many_tasks")

@@ -26,6 +26,7 @@ class HeldTrials(SourcePartition):
     truth: np.ndarray
     harm: str = ""
     once: str = ""
+    weight: np.ndarray | None = None
 
     def read(self, wanted):
         if self.harm == "kill" and self._first_time():
@@ -39,7 +40,8 @@ class HeldTrials(SourcePartition):
         if self.harm == "slow":
             time.sleep(0.05)
             Path(self.once).touch()
-        return Batch((self.scores,) * len(wanted.systems), self.truth if wanted.truth else None)
+        truth, weight = self.truth if wanted.truth else None, self.weight if wanted.weight else None
+        return Batch((self.scores,) * len(wanted.systems), truth, weight=weight)
 
     def _first_time(self):
         try:
@@ -48,13 +50,15 @@ class HeldTrials(SourcePartition):
             return False
 
 
-def held(scores, truth, cuts, harms=None):
+def held(scores, truth, cuts, harms=None, weights=None):
     """A source of these trials, cut into pieces at these places; ``harms`` maps pieces to what they do."""
     partitions = []
     for at, own in enumerate(np.split(np.arange(len(scores)), cuts)):
         harm = (harms or {}).get(at, ())
-        partitions.append(HeldTrials(f"shard {at}", len(own), scores[own], truth[own], *harm))
-    return TrialSource("held", tuple(partitions), ("first",), is_double=scores.dtype == np.float64)
+        weight = None if weights is None else weights[own]
+        partitions.append(HeldTrials(f"shard {at}", len(own), scores[own], truth[own], *harm, weight=weight))
+    about = {"is_double": scores.dtype == np.float64, "has_weights": weights is not None}
+    return TrialSource("held", tuple(partitions), ("first",), **about)
 
 
 def some_trials(n, seed, *, dtype=np.float32, share=0.03):

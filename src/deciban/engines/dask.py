@@ -14,18 +14,21 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Self
+from itertools import islice
+from typing import Any, Self
 
 from deciban._files import ScratchFolder
 from deciban._version import __version__
+from deciban.engines import RemoteSums
 from deciban.errors import ClusterError, InputError, command_spelling, counted, is_command_spelling, some_of, teller
 from deciban.memory import rows_that_fit
-from deciban.trials.sources import Engine, SourcePartition, TrialSource, W, batches
+from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialSource, W, batches
 from deciban.types import Foreign
 
 _PATIENCE = 30
@@ -50,7 +53,6 @@ _SETTINGS = {
 
 _IMPORTS = [
     "deciban.engines.dask",
-    "deciban.engines.sorting",
     "deciban.io.partitions.layout",
     "distributed",
     "numba.np.arraymath",
@@ -328,6 +330,7 @@ class DaskEngine(Engine):
     def __init__(self, client: Foreign, close: Callable[[], None] | None = None) -> None:
         self.client, self._close = client, close
         self._left = "all"
+        self._tasks, self._shares = weakref.WeakSet[Foreign](), dict[str, Share]()
         if client.asynchronous:
             raise InputError("dask: got an asynchronous client. Create it with Client(...), outside of coroutines.")
         require_workers(client)
@@ -408,26 +411,48 @@ class DaskEngine(Engine):
         ClusterError
             As in `run`.
         """
-        self.n_passes += 1
         per_thread = self._memory_per_thread(work.words) * _SHARE_FOR_ROWS
         rows, sent = (rows_that_fit(room, work.of_row) for room in (per_thread, min(per_thread, _BYTES_SENT)))
-        waiting = [Share(part, rows) for part in batches(partitions, sent)]
-        with _Progress(self.client, partitions) as progress:
-            keys: dict[str, Share] = {}
-            futures: dict[Foreign, Share] = {}
-            value, at = (progress.topic, __version__, is_command_spelling()), 0
-            with self._cancelled_on_error(futures, keys):  # type: ignore[arg-type]
-                while waiting or futures:
-                    while waiting and len(futures) < 2 * self.n_threads:
-                        future = self._submitted(_summed, work.empty(), waiting[0], at, *value)
-                        futures[future] = keys[future.key] = waiting.pop(0)
-                        at += 1
-                    try:
-                        for future in _first_done(self.client, list(futures)):
-                            use(future.result())
-                            del futures[future]
-                    except CancelledError as error:
-                        raise ClusterError(_STOPPED) from error
+        with self._pass(partitions) as progress:
+            for _, result in self.as_done(progress.calls(work.empty(), batches(partitions, sent), rows)):
+                use(result)
+
+    @contextmanager
+    def spread(self, work: SourcePass, partitions: Sequence[SourcePartition]) -> Iterator[RemoteSums]:
+        """Return the sums over parts of the data, which stay on the workers until the block ends.
+
+        Raises
+        ------
+        ClusterError
+            As in `run`.
+        """
+        per_thread = self._memory_per_thread(work.words) * _SHARE_FOR_ROWS
+        most, n_rows = rows_that_fit(per_thread, work.of_row), sum(one.n_rows for one in partitions)
+        n_tasks = max(_n_tasks(partitions, self.n_threads, 0), -(-n_rows // most))
+        with self._pass(partitions) as progress:
+            calls = progress.calls(work.empty(), shares(partitions, n_tasks), min(most, work.rows_per_batch))
+            yield RemoteSums(self, [self.submitted(*one) for one in calls], min(per_thread, 4 * _BYTES_SENT))
+
+    @contextmanager
+    def _pass(self, partitions: Sequence[SourcePartition]) -> Iterator[_Progress]:
+        """Return the progress of a pass, which is not begun again; see `_cancelled_on_error`."""
+        self.n_passes += 1
+        with _Progress(self.client, partitions) as progress, self._cancelled_on_error():
+            try:
+                yield progress
+            except (CancelledError, distributed_library().comm.CommClosedError) as error:
+                raise ClusterError(_STOPPED) from error
+
+    def as_done(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Foreign]]:
+        """Submit tasks, a few at a time, and yield their positions and results as soon as they arrive."""
+        waiting, futures = enumerate(calls), dict[Foreign, int]()
+        while True:
+            room = max(2 * self.n_threads - len(futures), 0)
+            futures |= {self.submitted(*call): at for at, call in islice(waiting, room)}
+            if not futures:
+                return
+            for future in _first_done(self.client, list(futures)):
+                yield futures.pop(future), future.result()
 
     def _run(self, work: W, partitions: Sequence[SourcePartition]) -> W:
         if not partitions:
@@ -435,47 +460,41 @@ class DaskEngine(Engine):
         per_thread = self._memory_per_thread(work.words, work.n_bytes)
         rows = rows_that_fit(per_thread * _SHARE_FOR_ROWS, work.of_row, most=work.rows_per_batch)
         n_tasks = _n_tasks(partitions, self.n_threads, work.n_bytes)
-        own = [Share(part, rows) for part in shares(partitions, n_tasks)]
         with _Progress(self.client, partitions) as progress:
             shared = self._sent(work.empty())
-            values = progress.topic, __version__, is_command_spelling()
-            sums = [self._submitted(_summed, shared, share, at, *values) for at, share in enumerate(own)]
-            futures = [shared, *sums]
-            with self._cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
+            with self._cancelled_on_error():
+                calls = progress.calls(shared, shares(partitions, n_tasks), rows)
+                sums = [self.submitted(*one) for one in calls]
                 # The last two sums are moved once, and at the same time, if both come directly from their workers.
                 while len(sums) > (2 if self.client.direct_to_workers else 1):
-                    sums = [self._pair(*sums[at : at + 2]) for at in range(0, len(sums), 2)]
-                    futures += sums
+                    pairs = (sums[at : at + 2] for at in range(0, len(sums), 2))
+                    # Sums that wait take memory.
+                    sums = [self.submitted(operator.add, *own, priority=1) if own[1:] else own[0] for own in pairs]
                 try:
                     ws: list[W] = self.client.gather(sums)
                 except CancelledError:
-                    self._left = progress.left(own)
+                    self._left = progress.left(list(self._shares.values()))
                     raise
         return reduce(operator.add, ws)
 
     def _sent(self, work: W) -> Foreign:
         """Return the data that all tasks share, sent to every worker."""
         try:
-            return self.client.scatter(work, broadcast=True, hash=False)
+            result = self.client.scatter(work, broadcast=True, hash=False)
         except OSError as error:  # a worker was lost, and the scheduler has not noticed yet
             raise CancelledError(str(error)) from error
+        self._tasks.add(result)
+        return result
 
     @contextmanager
-    def _cancelled_on_error(self, futures: Sequence[Foreign], shares: Mapping[str, Share]) -> Iterator[None]:
-        """Cancel futures if the block fails, and raise an error with a hint.
-
-        Parameters
-        ----------
-        futures : sequence of Future
-            Futures, including futures that the block adds.
-        shares : mapping of str to Share
-            Partitions of tasks, by their keys.
-        """
+    def _cancelled_on_error(self) -> Iterator[None]:
+        """Cancel all tasks if the block fails, and raise an error with a hint."""
+        self._shares.clear()
         try:
             yield
         except BaseException as error:
-            self.client.cancel(list(futures), force=True)
-            raise _told(error, shares) from error
+            self.client.cancel(list(self._tasks), force=True)
+            raise _told(error, self._shares) from error
 
     @property
     def n_threads(self) -> int:
@@ -483,13 +502,12 @@ class DaskEngine(Engine):
         known: dict[str, int] = self.client.nthreads()
         return max(sum(known.values()), 1)
 
-    def _submitted(self, function: Callable[..., object], *arguments: object, priority: int = 0) -> Foreign:
+    def submitted(self, function: Callable[..., object], *arguments: object, priority: int = 0) -> Foreign:
         """Submit a task, which can run more than once."""
-        return self.client.submit(function, *arguments, pure=False, priority=priority)
-
-    def _pair(self, one: Foreign, other: Foreign = None) -> Foreign:
-        """Submit the addition of two sums, with priority, because waiting sums take memory."""
-        return one if other is None else self._submitted(operator.add, one, other, priority=1)
+        future = self.client.submit(function, *arguments, pure=False, priority=priority)
+        self._tasks.add(future)
+        self._shares.update((future.key, one) for one in arguments if isinstance(one, Share))
+        return future
 
     def _memory_per_thread(self, words: str = "", n_bytes: int = 0) -> float:
         """Return the memory for each thread of the smallest worker, in bytes."""
@@ -604,6 +622,11 @@ class _Progress:
 
     def __exit__(self, *_: object) -> None:
         self._client.unsubscribe_topic(self.topic)
+
+    def calls(self, work: Foreign, parts: Iterable[Sequence[SourcePartition]], rows: int) -> Iterator[tuple[Any, ...]]:
+        """Return the calls of tasks, one for each part of the data."""
+        about = self.topic, __version__, is_command_spelling()
+        return ((_summed, work, Share(part, rows), at, *about) for at, part in enumerate(parts))
 
     def left(self, shares: Sequence[Share]) -> str:
         """Return the names of the first shares that are not read yet."""

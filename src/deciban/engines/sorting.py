@@ -8,7 +8,6 @@ look-ups of any threshold. Sums over trials, including groups for curves, are co
 from __future__ import annotations
 
 import functools
-import itertools
 import operator
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,10 +20,10 @@ from numpy.typing import DTypeLike
 
 from deciban._files import ScratchFolder
 from deciban.core.expected import MeanCost, log_cost, log_cost_of_counts
-from deciban.core.ranks.counts import SortedClass, ascending, is_whole, whole_if_possible
+from deciban.core.ranks.counts import SortedClass, ascending, is_whole
 from deciban.core.ranks.loops import N_BYTES, ValueCounts, all_in_order, count_loops, expected_bytes
 from deciban.core.ranks.roc import CoarseTable, CornerCounts, OrderedPairs, ScoreGroups, groups_of, steps
-from deciban.engines import NoRoomError, ValueTally
+from deciban.engines import Ascending, NoRoomError, ValueTally, slices_of
 from deciban.evaluation.curves import drawn_lines
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.two_class.evaluate import evaluation_of
@@ -40,8 +39,8 @@ from deciban.memory import Cost, bytes_held, give_back, n_processors, rows_that_
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
 from deciban.trials.joining.matching import require_two_classes
-from deciban.trials.sources import Engine, SourcePartition, SourcePass, TrialFields, TrialSource, in_threads
-from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray, added
+from deciban.trials.sources import Engine, SourcePartition, TrialFields, TrialSource, in_threads
+from deciban.types import AnyArray, CountArray, FloatArray, Foreign, ScoreArray, added
 
 _LARGEST = 2.0**53
 """Floats represent all whole numbers up to this one."""
@@ -54,47 +53,6 @@ _FEWEST_STEP, _MOST_STEP = 1 << 12, 1 << 18
 
 _AT_ONCE = 1 << 20
 """Number of scores that are read at once to split or copy a file."""
-
-
-class Ascending(SourcePass):
-    """Pass that collects the scores of both classes in ascending order.
-
-    Parameters
-    ----------
-    system : int
-    kind : dtype
-        Type of the scores.
-
-    Attributes
-    ----------
-    result : list of (int, scores, weights)
-        Class (0 for non-targets, 1 for targets), scores, and positive weights or None.
-    """
-
-    words = "sorting"
-
-    def __init__(self, system: int, kind: DTypeLike) -> None:
-        self.system, self.kind = system, kind
-
-    def of(self, partitions: Sequence[SourcePartition]) -> list[tuple[int, ScoreArray, FloatArray | None]]:
-        """See `SourcePass.of`."""
-        values: tuple[list[tuple[AnyArray, ...]], ...] = ([], [])
-        for partition in partitions:
-            batch = partition.read(TrialFields((self.system,), truth=True, weight=True))
-            scores = batch.scores[0].astype(self.kind, copy=False)
-            counting = None if batch.weight is None else batch.weight > 0
-            for c, some in enumerate((~batch.labels, batch.labels)):
-                if batch.weight is None or counting is None:
-                    values[c].append((scores[some],))
-                else:
-                    by = batch.weight[some & counting].astype(np.float64, copy=False)
-                    values[c].append((scores[some & counting], by))
-        classes = []
-        for c, parts in enumerate(values):
-            whole = list(map(np.concatenate, zip(*parts, strict=True)))
-            own = SortedClass.of(*whole)
-            classes.append((c, own.scores, own.weights))
-        return classes
 
 
 @dataclass(slots=True, eq=False)
@@ -132,6 +90,13 @@ class _File:
             return [np.zeros(0, kind) for kind in (self.kind, np.float64)][: len(self._paths)]
         kinds = (self.kind, np.float64)
         return [np.memmap(path, kind, "r") for path, kind in zip(self._paths, kinds, strict=False)]
+
+    def sorted(self, *, is_one: bool) -> tuple[AnyArray, ...]:
+        """Return the scores in ascending order, with weights if any; `is_one` if all scores are equal."""
+        if is_one:
+            return tuple(self.arrays)
+        scores, *weights = map(np.asarray, self.arrays)
+        return ascending(scores, *weights) if weights else (np.sort(scores),)
 
     def remove(self) -> None:
         """Delete the files."""
@@ -185,12 +150,10 @@ class Ranges:
         """Write ascending scores of class 0 or 1; missing weights are 1."""
         if weights is None and self.has_weights:
             weights = np.ones(len(scores))
-        cuts = [0, *np.searchsorted(scores, self.borders, side="right").tolist(), len(scores)]
-        for at, (start, end) in enumerate(itertools.pairwise(cuts)):
-            if end > start:
+        for at, part in enumerate(slices_of(scores, self.borders)):
+            if part.stop > part.start:
                 with self._lock[at]:
-                    own = None if weights is None else weights[start:end]
-                    self.ranges[at][c].put(scores[start:end], own)
+                    self.ranges[at][c].put(scores[part], None if weights is None else weights[part])
 
     def settled(self, most: int) -> list[_Range]:
         """Return the final ranges: larger ones are split, unless all their scores are equal."""
@@ -211,7 +174,7 @@ class Ranges:
         return parts.settled(most)
 
 
-def borders_of(sample: ScoreArray, n_ranges: int) -> ScoreArray:
+def borders_of(sample: ScoreArray, n_ranges: int, most: int = _MOST_RANGES) -> ScoreArray:
     """Return the highest score of each range except the last one, for ranges of similar sizes in a sample.
 
     A frequent score gets its own range.
@@ -223,7 +186,7 @@ def borders_of(sample: ScoreArray, n_ranges: int) -> ScoreArray:
     >>> borders_of(np.array([0.0, 1.0, 1.0, 1.0, 1.0, 2.0]), 3) < 1.0
     array([ True, False])
     """
-    n = min(n_ranges, _MOST_RANGES)
+    n = min(n_ranges, most)
     ordered = np.sort(sample)
     result = (
         ordered[np.round(np.linspace(0, len(ordered) - 1, n + 1)[1:-1]).astype(np.int64)] if len(ordered) else ordered
@@ -326,60 +289,62 @@ class SortedFiles:
     """
 
     def __init__(self, folder: Path, ranges: Sequence[_Range], metrics: TwoClassMetrics | None, step: int) -> None:
-        self.folder, self.ranges = folder, ranges
-        self.has_weights = ranges[0].non.has_weights
+        self.ranges = ranges
+        self.has_weights = [any(one[c].has_weights for one in ranges) for c in (0, 1)]
         self.starts = [np.cumsum([0, *(one[c].n for one in ranges)]).tolist() for c in (0, 1)]
-        self.is_whole = [all(one[c].is_whole for one in ranges) for c in (0, 1)]
-        """Whether all weights of a class are whole numbers."""
         totals = [np.cumsum([0, *(one[c].total for one in ranges)]) for c in (0, 1)]
-        for c in (0, 1):
-            self.is_whole[c] &= bool(totals[c][-1] <= _LARGEST)
+        self.is_whole = [all(one[c].is_whole for one in ranges) and bool(totals[c][-1] <= _LARGEST) for c in (0, 1)]
+        """Whether all weights of a class are whole numbers."""
         self.below = [one.astype(np.int64) if whole else one for one, whole in zip(totals, self.is_whole, strict=True)]
         """Totals of non-targets and of targets below each range, and of all: trials or weight."""
         self.adding = SortedSummation.of(metrics, self.below[1][-1].item(), self.below[0][-1].item(), step)
-        self.files = [[folder / f"{name}-{c}" for name in ("scores", "weights", "cumulated")] for c in (0, 1)]
+        names = [("scores", "weights", "cumulated")[: 3 if weighted else 1] for weighted in self.has_weights]
+        self.files = [[folder / f"{name}-{c}" for name in names[c]] for c in (0, 1)]
         self.kinds = [
             (one.kind, *[np.int64 if self.is_whole[c] else np.float64] * 2) for c, one in enumerate(ranges[0])
         ]
-        for path in (path for own in self.files for path in own[: 3 if self.has_weights else 1]):
+        for path in (*self.files[0], *self.files[1]):
             path.touch()
 
     def sort(self, n_threads: int) -> Summary:
         """Sort every range and return the summary of all trials."""
         parts = list(in_threads(self._sorted, range(len(self.ranges)), n_threads))
-        return self.adding.summary(parts, self._mapped(1), self._mapped(0), is_weighted=self.has_weights)
+        return self.summary(parts, is_weighted=self.has_weights[0])
+
+    def summary(self, parts: Iterable[SortedSums], *, is_weighted: bool) -> Summary:
+        """Return the summary from the sums of all ranges, which were placed."""
+        return self.adding.summary(parts, self._mapped(1), self._mapped(0), is_weighted=is_weighted)
+
+    def totals_below(self, at: int) -> tuple[float, float]:
+        """Return the totals of targets and of non-targets below a range."""
+        return self.below[1][at].item(), self.below[0][at].item()
 
     def _mapped(self, c: int) -> SortedClass:
         n = self.starts[c][-1]
         if not n:
             return SortedClass(np.zeros(0, self.kinds[c][0]), None, None)
-        sizes = (n, n, n + 1)[: 3 if self.has_weights else 1]
         scores, *weights = (
             np.memmap(path, kind, "r", shape=size)
-            for path, kind, size in zip(self.files[c], self.kinds[c], sizes, strict=False)
+            for path, kind, size in zip(self.files[c], self.kinds[c], (n, n, n + 1), strict=False)
         )
         return SortedClass(scores, *weights) if weights else SortedClass(scores, None, None)
 
     def _sorted(self, at: int) -> SortedSums:
         own = self.ranges[at]
-        non, tar = (self._class(at, c) for c in (0, 1))
-        sums = self.adding(tar, non, (self.below[1][at].item(), self.below[0][at].item()))
+        non, tar = (self.place(at, c, *file.sorted(is_one=own.is_one)) for c, file in enumerate(own))
+        sums = self.adding(tar, non, self.totals_below(at))
         for file in own:
             file.remove()
         return sums
 
-    def _class(self, at: int, c: int) -> SortedClass:
-        """Sort the scores of a class in a range, and write them to their place."""
-        file, start = self.ranges[at][c], self.starts[c][at]
-        scores, *weights = file.arrays if self.ranges[at].is_one else [np.array(one) for one in file.arrays]
-        if not self.has_weights:
-            if not self.ranges[at].is_one:
-                scores.sort()
+    def place(self, at: int, c: int, scores: ScoreArray, weights: CountArray | None = None) -> SortedClass:
+        """Write the sorted scores of a class in a range to their place, and return them."""
+        start = self.starts[c][at]
+        if not self.has_weights[c]:
             self._write(c, [scores], [start])
             return SortedClass(scores, None, None)
-        if not self.ranges[at].is_one:
-            scores, *weights = ascending(scores, *weights)
-        own = np.asarray(weights[0]).astype(self.kinds[c][1], copy=False)
+        weights = np.ones(len(scores), np.int64) if weights is None else weights
+        own = np.asarray(weights).astype(self.kinds[c][1], copy=False)
         low, high = self.below[c][at : at + 2]
         cumulated = np.minimum(np.cumsum(np.append(low, own)), high)  # rounding must not exceed the next range
         if len(cumulated) > 1:
@@ -450,31 +415,20 @@ def summarize_source(
         memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
     )
     result = summarize_by_value(source, engine, memory, system=system, metrics=request)
-    if result is None and bytes_held(source.n_rows, is_wide=source.has_weights or source.is_double) <= memory:
-        result = _held(source, engine, work, request)
-    return result if result is not None else _by_files(source, engine, memory, work, request)
+    if result is not None:
+        return result
+    if bytes_held(source.n_rows, is_wide=source.has_weights or source.is_double) <= memory and (
+        engine.shares_memory or source.n_rows <= _MOST_ROWS
+    ):
+        return _held(source, engine, work, request)
+    return _by_files(source, engine, memory, work, request)
 
 
 def _held(source: TrialSource, engine: Engine, work: Ascending, metrics: TwoClassMetrics) -> Summary:
     """Sort trials that fit in memory."""
-    result: list[Ascending] = []
-    engine.each(work, source.partitions, result.append)
-    parts = [part for one in result for part in one.result]
-    non, tar = (
-        _merged(
-            [scores for at, scores, _ in parts if at == c], [by for at, _, by in parts if at == c and by is not None]
-        )
-        for c in (0, 1)
-    )
+    non, tar = engine.run(work, source.partitions).classes()
     require_two_classes([len(non.scores), len(tar.scores)], source.name, has_weights=source.has_weights)
     return Summary.of(SortedScores.of_sorted(tar, non), metrics, is_weighted=source.has_weights)
-
-
-def _merged(scores: Sequence[ScoreArray], weights: Sequence[FloatArray]) -> SortedClass:
-    """Return all trials of a class in ascending order."""
-    whole = np.concatenate([np.zeros(0), *weights])
-    result = np.concatenate(scores) if scores else np.zeros(0)
-    return SortedClass.of(result, whole_if_possible(whole) if weights else None)
 
 
 def _sample(partitions: Sequence[SourcePartition], work: Ascending) -> ScoreArray:
@@ -535,22 +489,73 @@ class SortRoom:
         return SortedFiles(files.path.parent, ranges, metrics, self.step).sort(n_threads)
 
 
+def _require_two(ranges: Sequence[_Range], source: TrialSource) -> None:
+    n = [sum(one[c].n for one in ranges) for c in (0, 1)]
+    require_two_classes(n, source.name, has_weights=source.has_weights)
+
+
+def _counts(classes: Sequence[SortedClass]) -> _Range:
+    """Return the numbers of both classes in a range, without files."""
+    return _Range(
+        *(
+            _File(Path(), one.scores.dtype, one.weights is not None, len(one.scores), one.total, one.is_whole)
+            for one in classes
+        )
+    )
+
+
+def _classes_of(*parts: Ascending) -> list[SortedClass]:
+    """Return both classes in a range from their parts."""
+    return functools.reduce(operator.add, parts).classes()
+
+
+def _added(
+    classes: Sequence[SortedClass], adding: SortedSummation | None, below: tuple[float, float]
+) -> tuple[list[tuple[AnyArray, AnyArray | None]], SortedSums | None]:
+    """Return the scores and weights of both classes in a range, and their sums."""
+    sums = None if adding is None else adding(classes[1], classes[0], below)
+    return [(one.scores, one.weights) for one in classes], sums
+
+
+def _by_ranges(source: TrialSource, engine: Foreign, path: Path, work: Ascending, metrics: TwoClassMetrics) -> Summary:
+    """Sort ranges of scores on the workers of a cluster, and put them together in files of a folder."""
+    size = row_size(work.kind, has_weights=source.has_weights) * _TIMES_SORTED[source.has_weights] * _UNLIKE
+    with engine.spread(work, source.partitions) as parts:
+        n_ranges = max(2 * engine.n_threads, int(source.n_rows * size / parts.memory))
+        borders = borders_of(np.concatenate(parts.each(Ascending.sample)), n_ranges, n_ranges)
+        parts.divide(operator.methodcaller("cut", borders), len(borders) + 1, _classes_of)
+        every = parts.each(_counts)
+        _require_two(every, source)
+        parts.tasks = [task for task, one in zip(parts.tasks, every, strict=True) if one.n]
+        ranges = [one for one in every if one.n]
+        files = SortedFiles(path, ranges, metrics, _STEP)
+        adding = None if metrics.own else files.adding  # workers may not have the module of a registered metric
+        below = [files.totals_below(at) for at in range(len(ranges))]
+        sums = dict[int, SortedSums]()
+        for at, (classes, own) in parts.results(_added, [(adding, one) for one in below]):
+            non, tar = (files.place(at, c, *one) for c, one in enumerate(classes))
+            sums[at] = own or files.adding(tar, non, below[at])
+    return files.summary([sums[at] for at in sorted(sums)], is_weighted=source.has_weights)
+
+
 def _by_files(source: TrialSource, engine: Engine, memory: int, work: Ascending, metrics: TwoClassMetrics) -> Summary:
     """Sort trials in temporary files."""
     room, folder = SortRoom.of(engine, memory), ScratchFolder()
     with folder.or_nothing(source.n_rows * row_size(work.kind, has_weights=source.has_weights)) as path:
-        sample = _sample(source.partitions, work)
-        files = room.ranges(path, sample, source.n_rows, has_weights=source.has_weights)
+        if engine.shares_memory:
+            sample = _sample(source.partitions, work)
+            files = room.ranges(path, sample, source.n_rows, has_weights=source.has_weights)
 
-        def put(result: Ascending) -> None:
-            for part in result.result:
-                files.put(*part)
+            def put(result: Ascending) -> None:
+                for part in result.result:
+                    files.put(*part)
 
-        engine.each(work, source.partitions, put)
-        give_back()
-        n = [sum(one[c].n for one in files.ranges) for c in (0, 1)]
-        require_two_classes(n, source.name, has_weights=source.has_weights)
-        result = room.summary(files, metrics, room.n_threads)
+            engine.each(work, source.partitions, put)
+            give_back()
+            _require_two(files.ranges, source)
+            result = room.summary(files, metrics, room.n_threads)
+        else:
+            result = _by_ranges(source, engine, path, work, metrics)
     folder.remove()  # memory-mapped files stay on disk while they are in use
     give_back()
     return result

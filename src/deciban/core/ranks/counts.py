@@ -88,6 +88,11 @@ class SortedClass:
         """Number of trials, or sum of their weights."""
         return len(self.scores) if self.cumulated is None else self.cumulated[-1].item()
 
+    @property
+    def is_whole(self) -> bool:
+        """True if all weights are whole numbers."""
+        return self.weights is None or self.weights.dtype == np.int64
+
     def positions(self, thresholds: FloatArray) -> IntArray:
         """Return the number of entries below every threshold."""
         borders = splitting(self.scores, thresholds)
