@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.core.ranks.loops import all_in_order, ready
+from deciban.core.ranks.loops import all_in_order, ready, sorts_slowly
 from deciban.errors import InputError
 from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, IntArray, ScoreArray
 
@@ -237,13 +237,43 @@ def ascending(scores: ScoreArray, weights: CountArray) -> tuple[ScoreArray, Coun
 
     Equal scores are sorted by weight, so that sums of fractional weights do not depend on the order of rows.
     """
-    order = np.argsort(scores)
+    order = order_of(scores)
     scores = scores[order]
     equal = np.concatenate(([False], scores[1:] == scores[:-1], [False]))
     if equal.any():
         tied = np.flatnonzero(equal[1:] | equal[:-1])
         order[tied] = order[tied][np.lexsort((weights[order[tied]], scores[tied]))]
     return scores, weights[order]
+
+
+_BY_HALVES, _MOST_CODES = range(1 << 12, 1 << 17), 2.0**32 - 1.0
+"""Numbers of scores that are sorted faster as halves of whole numbers, and the largest of these."""
+
+
+def order_of(scores: ScoreArray) -> IntArray:
+    """Return positions of scores, which are not NaN, in ascending order; equal scores are in any order.
+
+    NumPy sorts numbers of 16 bits in a tenth of the time of floats. So scores become whole numbers of 32 bits, at equal
+    distances, whose halves are sorted one after the other; scores with the same number are sorted separately.
+
+    Examples
+    --------
+    >>> order_of(np.array([2.0, -np.inf, 1.0]))
+    array([1, 2, 0])
+    """
+    with np.errstate(all="ignore"):
+        low, high = np.float64(scores.min(initial=0.0)), np.float64(scores.max(initial=0.0))
+        step = _MOST_CODES / (high - low)
+    if len(scores) not in _BY_HALVES or not 0.0 < step < np.inf:
+        return np.argsort(scores)
+    codes = ((scores - low) * step).astype(np.int64)
+    order = np.argsort(codes.astype(np.uint16), kind="stable")
+    order = order[np.argsort((codes >> 16).astype(np.uint16)[order], kind="stable")]
+    if np.any(np.diff(scores[order]) < 0.0):
+        differs = np.concatenate(([True], np.diff(codes[order]) > 0, [True]))
+        tied = order[~(differs[1:] & differs[:-1])]
+        order[~(differs[1:] & differs[:-1])] = tied[np.lexsort((scores[tied], codes[tied]))]
+    return order
 
 
 def joined_weights(weights: Sequence[CountArray | None], lengths: Sequence[int]) -> CountArray | None:
@@ -309,6 +339,8 @@ def _class_edges(scores: ScoreArray, entries: IntArray, starts: IntArray) -> Flo
 
 def _in_order(arrays: Sequence[ScoreArray]) -> list[ScoreArray]:
     """Return copies of arrays of scores in ascending order."""
+    if sum(map(len, arrays)) in _BY_HALVES and sorts_slowly():
+        return [one[order_of(one)] for one in arrays]
     return [np.sort(one) for one in arrays] if sum(map(len, arrays)) <= FEW else all_in_order(arrays)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from deciban.core.expected import softplus
+from deciban.core.ranks.counts import order_of
 from deciban.core.ranks.roc import Pav, Rocch, default_error
 from deciban.core.resampling.class_sums import CostPart, GroupedUnits, Shares, SharesBelow
 from deciban.core.resampling.clusters import ClassGroups, ClassRate, ClusterDesign, correlation_of_sums
@@ -54,7 +55,7 @@ def n_reached(borders: FloatArray, scores: AnyArray) -> IntArray:
     >>> n_reached(np.array([0.0, 2.0]), np.array([2.0, -1.0, 1.0]))
     array([2, 0, 1])
     """
-    order, result = np.argsort(scores), np.empty(len(scores), np.int64)
+    order, result = order_of(scores), np.empty(len(scores), np.int64)
     starts = np.searchsorted(scores[order], borders)
     result[order] = np.repeat(np.arange(len(borders) + 1), np.diff(starts, prepend=0, append=len(scores)))
     return result
