@@ -243,8 +243,14 @@ class CalibratedTrials:
 
     def leads(self) -> FloatArray:
         """Return the largest leads; see `OpenTrials.leads`."""
-        ends: Ends = self.look(OpenTrials.leads)
-        return ends.high
+        if not self.is_finite or self.survey is None or not self.survey.leads:
+            ends: Ends = self.look(OpenTrials.leads)
+            return ends.high
+        leads = np.full((len(self.prior), len(self.prior)), -_LARGEST)
+        for (block,), k, _ in self.survey.leads:
+            np.maximum(leads[k], block.max(axis=1), out=leads[k])
+        np.fill_diagonal(leads, -np.inf)
+        return np.asarray(np.minimum(leads, _LARGEST))
 
     def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[CalibratedTrials, FloatArray]:
         """Return the trials without beaten rivals; see `OpenTrials.without_beaten`."""
@@ -267,11 +273,6 @@ class CalibratedTrials:
         sums: Sums = self.look(partial(OpenTrials.pull, likelihood=likelihood))
         slope, size = sums.total @ (self.prior / self.counted.amounts)
         return float(slope), float(size)
-
-    @cached_property
-    def pull_at_prior(self) -> tuple[float, float]:
-        """The same without offsets."""
-        return self.pull(self.prior)
 
     def surprise(self) -> float:
         """Return the cross-entropy in nats."""
@@ -404,7 +405,7 @@ class CalibrationLimits:
     def _falls(self, trials: CalibratedTrials, offsets: FloatArray) -> bool:
         """Return True if the cost falls with the scale at 0; it is convex, so otherwise scale 0 is best."""
         bent = trials.prior * np.exp(offsets - offsets.max())
-        slope, size = trials.pull(bent) if offsets.any() else trials.pull_at_prior
+        slope, size = trials.pull(bent if offsets.any() else trials.prior)
         return slope < -_ROUNDING * size
 
 

@@ -18,7 +18,7 @@ from deciban._validate.arrays import all_finite, refuse_trials
 from deciban.core.class_counts import ordered_by_class
 from deciban.core.training.batches import ClassTrialsInParts, TrialsInParts
 from deciban.core.training.linear_objective import LinearObjective, MatrixBlock, TrainingTrials
-from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.multiclass_objective import ClassTrials, LeadBlock
 from deciban.core.training.sums import Ends, Sums, length_bound, mixed_variance
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray
@@ -538,8 +538,13 @@ class Survey:
     def center(self) -> FloatArray:
         """Center of each system, from a sample with class priors."""
         amounts = self.few.class_weights * self.few.amounts
-        is_flat = self.few is self.trials and np.ptp(amounts) <= _EQUAL * amounts.max()
+        is_flat = np.ptp(amounts) <= _EQUAL * amounts.max()
         return self.standard[0] if is_flat else standardization(self.few)[0]
+
+    @cached_property
+    def leads(self) -> list[LeadBlock]:
+        """The trials by class; empty if they are not in memory."""
+        return self.trials.leads() if isinstance(self.trials, ClassTrials) else []
 
     def typical_spreads(self, width: FloatArray) -> FloatArray:
         """Return `typical_spreads` of a sample."""

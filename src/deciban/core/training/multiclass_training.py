@@ -147,8 +147,9 @@ def _searched(
     If there are far scores, they are clipped in the first search.
     """
     trials, reach = survey.trials, survey.reach_in_widths(unit)
-    all_of_them = replace(trials, reach=reach)
-    few = all_of_them if survey.few is trials else replace(survey.few, reach=reach)
+    blocks = survey.leads if only_value and reach <= multiclass_objective.FAR else ()
+    few, is_sample = replace(survey.few, reach=reach), survey.few is not trials
+    all_of_them = replace(trials, reach=reach, **({"blocks": blocks} if blocks else {}))
     near = moments.drawn_near(few, unit) if np.any(unit != width) else None
     center = survey.center if near is None else moments.standardization(near)[0]
     objective = objective_of(all_of_them, prior, center, unit, **form)
@@ -159,7 +160,7 @@ def _searched(
     is_in_parts = isinstance(trials, ClassTrialsInParts)
     if near is not None:
         way.follow(replace(rough, trials=near), ROUGH[0])
-    if few is not all_of_them and not known:
+    if is_sample and not known:
         way.follow(replace(rough, trials=few), ROUGH[0])
     if is_in_parts:  # a large sample saves passes
         way.follow(replace(objective, trials=few), PRECISE)
