@@ -18,7 +18,7 @@ from rich.table import Table
 from deciban import evaluate, metrics
 from deciban.evaluation import evaluate as evaluate_with_units
 from deciban.evaluation.two_class import evaluate as influences
-from deciban.evaluation.two_class.evaluate import with_bootstrap
+from deciban.evaluation.two_class.evaluate import bootstrap_of
 
 P_TARGET = 0.05
 
@@ -90,13 +90,13 @@ def run(n: int, n_units: int, n_replicates: int, n_sets: int, rounds: int, targe
 
     def bootstrapped(*given: object) -> object:
         found = list[object]()
-        ours.append(seconds(lambda: found.append(with_bootstrap(*given))))
+        ours.append(seconds(lambda: found.append(bootstrap_of(*given))))
         return found[0]
 
     linearised, ours, theirs = list[np.ndarray](), list[np.ndarray](), {name: list[np.ndarray]() for name in ways}
     for _ in range(rounds):
         linearised.append(seconds(lambda: evaluate_with_units(**made, operating_points=[P_TARGET])))
-        with mock.patch.object(influences, "with_bootstrap", bootstrapped):  # a difference of two times would be noise
+        with mock.patch.object(influences, "bootstrap_of", bootstrapped):  # a difference of two times would be noise
             evaluate_with_units(**made, operating_points=[P_TARGET], bootstrap=n_replicates, seed=1)
         for name, way in ways.items():
             sets = [seconds(lambda way=way: way(*resampled(made, rng))) for _ in range(n_sets)]

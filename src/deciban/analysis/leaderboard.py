@@ -125,11 +125,6 @@ class Leaderboard:
         about = {"trials": self.trials, "key": self.first.key, "operating_points": self.operating_points}
         return {"metric": self.metric, "level": self.level, **about, "runs": runs}
 
-    @property
-    def lacks_groups(self) -> bool:
-        """True if there are standard errors, but too many letters."""
-        return not any(run.group for run in self.runs) and len(_with_errors([run.metric for run in self.runs])) > 1
-
 
 def _shown(system: SavedSystem, metrics: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the metrics in tables: the requested ones, or one with the usual metrics."""
@@ -379,7 +374,8 @@ def remarks(boards: Sequence[Leaderboard]) -> list[str]:
     if units := next((one.units for one in boards if len(one.units) > 1), []):
         items = shortened(", ".join(counted(*one) for one in units))
         lines.append(f"Intervals have different units ({items}), so that groups can be wrong. Use the same units.")
-    if any(one.lacks_groups for one in boards):
+    ungrouped = [[run.metric for run in one.runs] for one in boards if not any(run.group for run in one.runs)]
+    if any(len(_with_errors(metrics)) > 1 for metrics in ungrouped):  # too many letters
         lines.append("No groups: more letters than useful would be necessary. Compare a few runs with deciban compare.")
     unknown = dict.fromkeys(run.system.origin for one in boards for run in one.runs if not run.system.key)
     if unknown:

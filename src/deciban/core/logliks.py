@@ -30,6 +30,9 @@ _LARGEST_BLOCK = 1 << 18
 
 _LARGEST = float(np.finfo(np.float64).max)
 
+_TINY = 1e-280
+"""Likelihood relative to the largest that can have lost digits."""
+
 
 def row_blocks(n_trials: int, n_classes: int) -> Iterator[slice]:
     """Yield slices of consecutive trials whose log-likelihoods fit in a block."""
@@ -192,16 +195,23 @@ def posterior(block: FloatArray, ratio: FloatArray) -> FloatArray:
     return likelihood
 
 
-def quadratic_cost(block: FloatArray, ratio: FloatArray, target: int) -> FloatArray:
-    """Return the quadratic cost ``1 - 2 q_t + sum q_j^2`` of trials of class ``target`` (paper 001 eq. 13).
+def soft_costs(block: FloatArray, ratio: FloatArray, target: int) -> FloatArray:
+    """Return the costs of trials of class ``target``, ``-ln q_t`` and ``1 - 2 q_t + sum q_j^2`` (paper 001 eq. 13).
 
-    It is computed as ``(1 - q_t)^2`` plus the squares of the other posteriors, which loses no digits.
+    The block is relative. With ``r_j`` the likelihoods of the others over that of the class, the costs are ``ln(1 + sum
+    r_j)``, and ``(1 - q_t)^2`` plus the squares of the other posteriors, which loses no digits.
     """
-    q = posterior(block, ratio)
-    q[target] = 0.0
-    with np.errstate(under="ignore"):
-        cost: FloatArray = _sum(q) ** 2 + _sum(q * q)
-    return cost
+    with np.errstate(under="ignore", over="ignore", divide="ignore"):
+        likelihood = np.exp(block)
+        likelihood *= ratio[:, None]
+        own = likelihood[target].copy()
+        likelihood[target] = 0.0
+        others = _sum(likelihood)
+        total = others + own
+        costs = np.stack((np.log1p(others / own), (others**2 + _sum(likelihood * likelihood)) / total**2))
+        far = np.flatnonzero(own < _TINY)
+        costs[0, far] = np.log(total[far]) - block[target, far] - np.log(ratio[target])
+    return costs
 
 
 def _sum(terms: FloatArray) -> FloatArray:

@@ -18,20 +18,12 @@ from deciban._validate.classes import posteriors_note
 from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Estimate, Interval
 from deciban.core.resampling.units import INDEPENDENT
 from deciban.errors import InputError, counted, either, option, some_of, topic_of
-from deciban.evaluation.metrics import (
-    JSON_PLACES,
-    METRICS,
-    InformationAt,
-    RuleCosts,
-    key_among,
-    keys_of,
-    metric_of,
-    name_of,
-)
+from deciban.evaluation.metrics import JSON_PLACES, METRICS, InformationAt, key_among, keys_of, metric_of, name_of
 from deciban.evaluation.uncertainty import MetricKey, Uncertainty, no_units
 from deciban.types import ByValue, FloatArray, Frame, KindName
 
 if TYPE_CHECKING:
+    from deciban.evaluation.metrics import RuleCosts
     from deciban.types import Graphic, Json
 
 SCHEMA = 2

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from functools import partial
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
@@ -214,49 +213,34 @@ class Bootstrap:
         return tuple(result)
 
 
-K = TypeVar("K")
 Known = TypeVar("Known")
 
 MetricKey: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 """Name of a metric, with the position of its operating point or the name of its class if there are several."""
 
 
-class Deferred(UserDict[K, Known]):
-    """A mapping that is computed when it is first read; copies and files have the computed one.
-
-    Parameters
-    ----------
-    compute : function
-        Returns the mapping.
+def defer(kind: type, *names: str) -> None:
+    """Let fields of a dataclass with slots be calls (`functools.partial`), which their results replace at first use.
 
     Examples
     --------
-    >>> curves = Deferred(lambda: {"pav": 0.5})
-    >>> dict(curves), "eer" in curves
-    ({'pav': 0.5}, False)
+    >>> @dataclass(frozen=True, slots=True)
+    ... class Line:
+    ...     y: list[float]
+    >>> defer(Line, "y")
+    >>> Line(partial(list, "ab")), Line([1.0])
+    (Line(y=['a', 'b']), Line(y=[1.0]))
     """
+    for name in names:
+        slot = kind.__dict__[name]
+        setattr(kind, name, property(partial(_computed, slot.__get__, slot.__set__), slot.__set__))
 
-    def __init__(self, compute: Callable[[], Mapping[K, Known]]) -> None:
-        self._compute = compute
 
-    @cached_property
-    def data(self) -> dict[K, Known]:  # type: ignore[override]  # the base class reads it only
-        """The mapping."""
-        result = dict(self._compute())
-        self._compute = lambda: result  # the trials are no longer needed
-        return result
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (self.data,)
-
-    def __copy__(self) -> dict[K, Known]:  # type: ignore[override]
-        return dict(self.data)
-
-    def __or__(self, other: Mapping[Any, Any]) -> dict[Any, Any]:  # type: ignore[override]
-        return self.data | dict(other)
-
-    def __ror__(self, other: Mapping[Any, Any]) -> dict[Any, Any]:  # type: ignore[override]
-        return dict(other) | self.data
+def _computed(get: Callable[[object], object], put: Callable[[object, object], None], instance: object) -> object:
+    value = get(instance)
+    if isinstance(value, partial):
+        put(instance, value := value())
+    return value
 
 
 KEPT_CURVES = 1 << 21
@@ -443,6 +427,9 @@ class Uncertainty:
             units = counted(self.n_units, self.noun)
             items.append(f"Intervals rest on {units}: with fewer than {FEW_UNITS} they are rough.")
         return (*items, *self.remarks, *(() if self.bootstrap is None else self.bootstrap.notes))
+
+
+defer(Uncertainty, "influences", "curves", "curve_influences", "error_rates")
 
 
 def looked_up(known: Mapping[MetricKey, Known], metric: MetricKey) -> Known:

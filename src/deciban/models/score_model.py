@@ -19,15 +19,7 @@ from deciban.core.expected import ClassCosts, WeightedScores
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, either, not_none, warn
-from deciban.models.model import (
-    Bounds,
-    JackknifeMaps,
-    Model,
-    ParameterCovariance,
-    ParameterUncertainty,
-    Plain,
-    bare_copy,
-)
+from deciban.models.model import JackknifeMaps, Model, ParameterCovariance, ParameterUncertainty, Plain, bare_copy
 from deciban.trials.sources import Batch, TrialFields, TrialSource, in_memory
 from deciban.types import AnyArray, BoolArray, FloatArray, Json, KindName, ScoreArray, Units, Weights
 
@@ -37,6 +29,7 @@ if TYPE_CHECKING:
     from deciban.core.training.linear_objective import TrainingTrials
     from deciban.core.training.linear_training import LinearFit
     from deciban.core.training.trust_region import Fit
+    from deciban.models.model import Bounds
     from deciban.models.sources import LabelledSource, SourceTrials
     from deciban.trials.sources import Engine, TrialSource
     from deciban.trials.speakers import BatchUnits

@@ -6,10 +6,11 @@ Subsets of the classes: thesis section 8.3.3, slides part II.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -25,7 +26,7 @@ from deciban.errors import InputError, option
 from deciban.metrics import SortedScores
 from deciban.metrics.classification import Scheme, binned_gaps
 from deciban.multiclass.recalibration import calibration_analysis
-from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, mixed, posterior, quadratic_costs, surprises
+from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, mixed, posterior, sums_of_costs
 from deciban.types import BoolArray, ByValue, CountArray, FloatArray, FloatPair, IntArray, Names, Priors, Weights
 
 
@@ -259,7 +260,7 @@ class SubsetCosts(ByValue):
     Attributes
     ----------
     value : (n_subsets,) array
-        Average detection costs, as fractions.
+        Average detection costs, as fractions. Evaluations of trials in memory compute them when they are read.
     mask : (n_subsets,) int array
         Subsets in binary: bit ``k`` is set if the subset contains class ``k``. Small subsets come first, in the order
         of `itertools.combinations`; the last one contains all classes.
@@ -275,7 +276,7 @@ class SubsetCosts(ByValue):
     classes: tuple[str, ...] | None
 
     def __len__(self) -> int:
-        return len(self.value)
+        return len(self.mask)
 
     def __iter__(self) -> Iterator[float]:
         return iter(self.value.tolist())
@@ -354,8 +355,8 @@ def subset_c_avg(loglik: ArrayLike, label: ArrayLike, *, p_target: float = 0.5, 
     return subset_c_avg_of(ScoredClasses.of_metric(loglik, label, None, classes), p_target)
 
 
-def subset_c_avg_of(trials: ScoredClasses, p_target: float) -> SubsetCosts:
-    """Return `subset_c_avg` of checked trials without weights."""
+def subset_c_avg_of(trials: ScoredClasses, p_target: float, call: Callable[..., Any] = operator.call) -> SubsetCosts:
+    """Return `subset_c_avg` of checked trials without weights; ``call`` computes the costs, or defers this."""
     n_classes = trials.n_classes
     if n_classes > MOST_CLASSES:
         raise InputError(
@@ -363,7 +364,10 @@ def subset_c_avg_of(trials: ScoredClasses, p_target: float) -> SubsetCosts:
             f"{MOST_CLASSES} classes. Drop columns and their trials."
         )
     trials.require()
-    return subset_costs_of(subset_counts_of(trials, p_target), trials.classes)
+    _validate.single_log_odds(p_target, largest=300.0)  # before costs are computed
+    mask = _masks(n_classes)
+    costs = call(lambda: subset_counts_of(trials, p_target).costs()[mask])
+    return SubsetCosts(costs, mask, np.bitwise_count(mask).astype(np.int64), trials.classes)
 
 
 def subset_counts_of(trials: ScoredClasses, p_target: float) -> SubsetCounts:
@@ -375,8 +379,7 @@ def subset_counts_of(trials: ScoredClasses, p_target: float) -> SubsetCounts:
 def subset_costs_of(counts: SubsetCounts, classes: tuple[str, ...] | None) -> SubsetCosts:
     """Return the costs of counted decisions."""
     mask = _masks(len(counts.totals))
-    size = np.bitwise_count(mask).astype(np.int64)
-    return SubsetCosts(counts.costs()[mask], mask, size, classes)
+    return SubsetCosts(counts.costs()[mask], mask, np.bitwise_count(mask).astype(np.int64), classes)
 
 
 def _masks(n_classes: int) -> IntArray:
@@ -601,6 +604,7 @@ def classifier_metrics_of(trials: ScoredClasses) -> tuple[dict[str, float], Coun
     own = np.ones(len(label)) if trials.weights is None else trials.weights.astype(np.float64)
     is_hit = is_among_first(trials.loglik, label, k, share)
     errors = partial(ece_of, chances, label, own / n)
+    log_costs, quadratic = sums_of_costs(trials, share)
     entries = {
         "k": k,
         "accuracy": float(np.diag(counts).sum() / n),
@@ -611,8 +615,8 @@ def classifier_metrics_of(trials: ScoredClasses) -> tuple[dict[str, float], Coun
         "ace": errors(scheme="mass"),
         "top_ece": errors(kind="top-label"),
         "top_ace": errors(kind="top-label", scheme="mass"),
-        "sample_log_loss": mixed(surprises(trials, share), share),
-        "sample_brier": mixed(quadratic_costs(trials, share), share),
+        "sample_log_loss": mixed(log_costs, share),
+        "sample_brier": mixed(quadratic, share),
     }
     return entries, counts
 

@@ -23,8 +23,8 @@ from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, Groups, tell_of_many
 from deciban.core import class_counts
 from deciban.core import logliks as kernels
-from deciban.core.expected import MeanCost, log_cost, softplus
-from deciban.core.logliks import loglik_of_posterior, prior_ratio, quadratic_cost, relative, row_blocks
+from deciban.core.expected import MeanCost, softplus
+from deciban.core.logliks import loglik_of_posterior, prior_ratio, relative, row_blocks, soft_costs
 from deciban.core.ranks.counts import SortedClass
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
@@ -96,16 +96,6 @@ class ScoredClasses:
     def totals(self) -> CountArray:
         """Return the number of trials of every class, or the sum of their weights."""
         return class_counts.tally(self.label, self.n_classes, self.weights)
-
-    def detection_llr(self, rows: IntArray, target: int, prior: FloatArray) -> FloatArray:
-        """Return the log-likelihood ratio of a class of positive prior against the rest, for some trials."""
-        columns = np.flatnonzero(prior > 0)
-        ratio, place = kernels.prior_ratio(prior[columns]), int(np.searchsorted(columns, target))
-        few = None if len(columns) == self.n_classes else columns
-        llr = np.empty(len(rows))
-        for part in kernels.row_blocks(len(rows), self.n_classes):
-            llr[part] = kernels.detection_llr(kernels.relative(self.loglik, rows[part], few), ratio, place)
-        return llr
 
 
 _SMALL = 1 << 14
@@ -381,9 +371,11 @@ def detection_llr(loglik: ArrayLike, *, target: Class, prior: Priors = None, cla
     checked = _validate_classes.prior(prior, matrix.shape[1])
     if checked[place] == 0:
         raise InputError(f"target: {_validate_classes.called(place, names)} has prior 0.")
-    return ScoredClasses(matrix, np.zeros(len(matrix), np.int64), None, names).detection_llr(
-        np.arange(len(matrix)), place, checked
-    )
+    columns, llr = np.flatnonzero(checked > 0), np.empty(len(matrix))
+    ratio, at = kernels.prior_ratio(checked[columns]), int(np.searchsorted(columns, place))
+    for rows in kernels.row_blocks(*matrix.shape):
+        llr[rows] = kernels.detection_llr(kernels.relative(matrix, rows, columns), ratio, at)
+    return llr
 
 
 def detection_llrs(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
@@ -732,31 +724,18 @@ def expected_surprise(trials: ScoredClasses, prior: FloatArray) -> float:
 
 def surprises(trials: ScoredClasses, prior: FloatArray) -> tuple[MeanCost, ...]:
     """Return sums of the logarithmic costs of each class of positive prior, in nats, which can be merged."""
-    result = _true_llrs(trials, prior)
-    return tuple(log_cost((llr, trials.weights_of(rows)), shift, sign=-1) for rows, llr, shift in result)
-
-
-def trial_surprises(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
-    """Return logarithmic costs of trials that count, sorted by class, in nats; the prior is positive."""
-    return np.concatenate([softplus(shift - llr) for _, llr, shift in _true_llrs(trials, prior)])
+    return sums_of_costs(trials, prior)[0]
 
 
 def calibrated_surprises(trials: ScoredClasses, scale: float, offset: FloatArray) -> FloatArray:
-    """Return `trial_surprises` of ``scale * loglik + offset`` at the flat prior; scale 0 leaves only the offsets."""
+    """Return logarithmic costs of `costs_of_trials` for ``scale * loglik + offset``; scale 0 leaves only offsets."""
     mapped = np.zeros(trials.loglik.shape)
     if scale > 0.0:
         with np.errstate(over="ignore"):
             np.multiply(trials.loglik, scale, out=mapped, dtype=np.float64)
     mapped += offset
-    return trial_surprises(replace(trials, loglik=mapped), np.full(trials.n_classes, 1.0 / trials.n_classes))
-
-
-def _true_llrs(trials: ScoredClasses, prior: FloatArray) -> Iterator[tuple[IntArray, FloatArray, float]]:
-    """Yield the trials of each class of positive prior, their llr against the rest, and prior log odds of the rest."""
-    for k in np.flatnonzero(prior > 0).tolist():
-        # The posterior of a class is that of a detection problem, so the two-class cost can be used.
-        rest, rows = math.fsum(np.delete(prior, k)), trials.rows(k)
-        yield rows, trials.detection_llr(rows, k, prior), math.log(rest) - math.log(prior[k])
+    flat = np.full(trials.n_classes, 1.0 / trials.n_classes)
+    return np.asarray(costs_of_trials(replace(trials, loglik=mapped), flat)[0])
 
 
 def mixed(sums: Sequence[MeanCost], prior: FloatArray) -> float:
@@ -835,14 +814,25 @@ def brier(
     """
     trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
-    return mixed(quadratic_costs(trials, checked), checked)
+    return mixed(sums_of_costs(trials, checked)[1], checked)
 
 
-def quadratic_costs(trials: ScoredClasses, prior: FloatArray) -> tuple[MeanCost, ...]:
-    """Return sums of the quadratic costs of each class of positive prior, which can be merged."""
+def sums_of_costs(trials: ScoredClasses, prior: FloatArray) -> tuple[tuple[MeanCost, ...], tuple[MeanCost, ...]]:
+    """Return sums of the logarithmic costs in nats and of the quadratic costs of each class of positive prior."""
+    both = [(costs, trials.weights_of(rows)) for rows, costs in _soft_costs(trials, prior)]
+    one, two = (tuple(MeanCost.of(costs[k], lambda values: values, own) for costs, own in both) for k in (0, 1))
+    return one, two
+
+
+def costs_of_trials(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
+    """Return logarithmic costs in nats and quadratic costs of trials that count, sorted by class, (2, n_trials)."""
+    return np.hstack([costs for _, costs in _soft_costs(trials, prior)])
+
+
+def _soft_costs(trials: ScoredClasses, prior: FloatArray) -> Iterator[tuple[IntArray, FloatArray]]:
     columns = np.flatnonzero(prior > 0)
     ratio = prior_ratio(prior[columns])
-    return class_costs(trials, columns, lambda block, place: quadratic_cost(block, ratio, place))
+    return _trial_costs(trials, columns, lambda block, place: soft_costs(block, ratio, place))
 
 
 def class_costs(
@@ -862,23 +852,15 @@ def class_costs(
     return tuple(MeanCost.of(costs, lambda values: values, trials.weights_of(rows)) for rows, costs in result)
 
 
-def trial_quadratic_costs(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
-    """Return quadratic costs of trials that count, sorted by class; the prior is positive."""
-    ratio, columns = prior_ratio(prior), np.arange(len(prior))
-    result = _trial_costs(trials, columns, lambda block, place: quadratic_cost(block, ratio, place))
-    return np.concatenate([costs for _, costs in result])
-
-
 def _trial_costs(
     trials: ScoredClasses, columns: IntArray, cost: Callable[[FloatArray, int], FloatArray]
 ) -> Iterator[tuple[IntArray, FloatArray]]:
     """Yield the trials of each of these classes with their costs; see `class_costs`."""
     for place, k in enumerate(columns.tolist()):
         rows = trials.rows(k)
-        costs = np.empty(len(rows))
-        for part in row_blocks(len(rows), trials.n_classes):
-            costs[part] = cost(relative(trials.loglik, rows[part], columns), place)
-        yield rows, costs
+        parts = row_blocks(len(rows), trials.n_classes)
+        costs = [cost(relative(trials.loglik, rows[part], columns), place) for part in parts]
+        yield rows, np.concatenate(costs, axis=-1) if costs else np.zeros((2, 0))
 
 
 def information_delivered(

@@ -24,15 +24,7 @@ from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, R
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import not_none, some_of
 from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
-from deciban.evaluation.uncertainty import (
-    KEPT_CURVES,
-    Bootstrap,
-    CurveInfluences,
-    MetricKey,
-    Resampling,
-    Uncertainty,
-    bounded_by_cllr,
-)
+from deciban.evaluation.uncertainty import Bootstrap, CurveInfluences, MetricKey, Uncertainty, bounded_by_cllr
 from deciban.multiclass import tables
 from deciban.multiclass.analysis import f1_of
 from deciban.types import BoolArray, FloatArray, IntArray
@@ -40,6 +32,7 @@ from deciban.types import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.multiclass.summary import ClassSummary
+    from deciban.evaluation.uncertainty import Resampling
 
 MOST_KEPT = 1 << 24
 """Influences that are kept by default, at most."""
@@ -182,10 +175,10 @@ class LoadedTrials:
         """
         trials, prior, n_classes = self.trials, self.summary.prior, self.trials.n_classes
         flat = np.full(n_classes, 1.0 / n_classes)
-        surprise = tables.trial_surprises(trials, flat)
-        other = surprise if np.array_equal(prior, flat) else tables.trial_surprises(trials, prior)
+        surprise, quadratic = tables.costs_of_trials(trials, prior)
+        at_flat = surprise if np.array_equal(prior, flat) else tables.costs_of_trials(trials, flat)[0]
         decided = chosen(trials.loglik, prior)[self.order].astype(np.float64)
-        return np.stack((surprise, other, tables.trial_quadratic_costs(trials, prior), decided))
+        return np.stack((at_flat, surprise, quadratic, decided))
 
     @cached_property
     def least(self) -> FloatArray | None:
@@ -348,10 +341,10 @@ class ClassMetricCosts:
             name, top, f1 = "sample_macro_f1", (0.0, 1.0), self._linear_f1(share, is_right, decided)
             yield make((name, 0), values[name], f1, scale="logit", limits=top)
             name, unseen = "sample_log_loss", NothingSeen(int(self.seen.min()), math.inf)
-            yield make((name, 0), values[name], of_trial * tables.trial_surprises(trials, share), nothing_seen=unseen)
+            log_costs, quadratic = of_trial * tables.costs_of_trials(trials, share)
+            yield make((name, 0), values[name], log_costs, nothing_seen=unseen)
             name, unseen = "sample_brier", self.nothing(2.0 * share, 2.0)
-            costs, top = of_trial * tables.trial_quadratic_costs(trials, share), (0.0, 2.0)
-            yield make((name, 0), values[name], costs, nothing_seen=unseen, limits=top)
+            yield make((name, 0), values[name], quadratic, nothing_seen=unseen, limits=(0.0, 2.0))
 
     def _linear_f1(self, share: FloatArray, is_right: BoolArray, decided: IntArray) -> FloatArray:
         """Return costs whose sum of class means has the value and the derivatives of macro F1."""
@@ -576,8 +569,3 @@ def _is_curve(one: ClassMetric) -> bool:
 def is_known(one: ClassMetric) -> bool:
     """Return True if a metric is finite or on a curve."""
     return math.isfinite(one.value) or _is_curve(one)
-
-
-def keeps_curve(n_units: int, n_places: int, keep: bool | None) -> bool:  # noqa: FBT001  # as Resampling has it
-    """Return True if the influences of units on a curve are kept."""
-    return keep is not False and n_places * n_units <= (MOST_KEPT if keep else KEPT_CURVES)

@@ -20,9 +20,9 @@ from deciban.core.training.sums import Ends
 from deciban.errors import InputError, Note, counted, option, some_of
 from deciban.evaluation.curves import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.metrics import NOTHING
-from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassMetrics, DecidedAt
+from deciban.evaluation.multiclass.problem_sums import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassMetrics
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems, ScoreChecks, detection_costs
+from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems, ScoreChecks, completed, detection_costs
 from deciban.evaluation.uncertainty import Resampling
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.analysis import confusion_of, rates_of
@@ -221,10 +221,14 @@ class GroupedProblem:
         if not is_even.all():
             shares = evaluation.confusion / evaluation.confusion.sum(axis=1, keepdims=True)
             counted = np.where(is_even[:, None], counted, shares * self.counts[:, None])
-        evaluation = replace(evaluation, counts=self.counts, confusion=counted, decided=None)
+        # A copy of subsets and of curves has computed numbers, so that no trials are kept.
+        subsets = None if evaluation.subsets is None else replace(evaluation.subsets)
+        evaluation = replace(evaluation, counts=self.counts, confusion=counted, subsets=subsets, decided=None)
         if self.uneven and self.metrics.p_out_of_set is None:
             evaluation = replace(evaluation, no_subsets=self.uneven)
-        return replace(evaluation, notes=(self.note, *class_notes(evaluation, checks)))
+        return replace(
+            evaluation, notes=(self.note, *class_notes(evaluation, checks)), curves=replace(evaluation.curves)
+        )
 
 
 def _are_alike(values: FloatArray) -> bool:
@@ -463,7 +467,7 @@ def class_evaluation_of(
         from deciban.evaluation.multiclass.metric_groups import class_uncertainty_of  # loads on request
 
         noted = replace(noted, uncertainty=class_uncertainty_of(summary, noted, resampling or Resampling()))
-    return replace(noted, decided=DecidedAt.of(summary.problems.trials, prior, waits=True))
+    return completed(noted, summary)
 
 
 def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:

@@ -32,7 +32,7 @@ from deciban.evaluation.multiclass.class_metrics import ClassMetric, LoadedTrial
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, LazyProblems
 from deciban.evaluation.two_class.summary import N_GROUPS
-from deciban.evaluation.uncertainty import Bootstrap, MetricKey, Resampling, Uncertainty
+from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, MetricKey, Resampling, Uncertainty
 from deciban.memory import Cost, rows_that_fit
 from deciban.multiclass.tables import Pairs, ScoredClasses, calibrated_surprises, scores_of
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
@@ -228,23 +228,14 @@ class MetricGroups:
 
     def kept(self, n_units: int, keep: bool | None) -> set[str]:  # noqa: FBT001  # as Resampling has it
         """Return the kinds of groups whose influences of units are kept."""
-        n_of_all = (
-            16
-            + 6 * len(self.evaluation.requested.classifier)
-            + (len(self.evaluation.points) + 1) * len(detector_costs.POINT_METRICS)
-        )  # upper bound of metrics of all classes
-        numbers = {
-            class_metrics.ALL: n_of_all,
-            class_metrics.DETECTOR: n_of_all + len(self.bests[0]) * len(detector_costs.DETECTOR_METRICS),
-        }
-        items = {
-            what for what, n in numbers.items() if (n * n_units <= class_metrics.MOST_KEPT if keep is None else keep)
-        }
-        return items | (
-            {class_metrics.CURVE}
-            if class_metrics.keeps_curve(n_units, len(class_metrics.axis_of(self.summary)), keep)
-            else set()
-        )
+        n_points, classifier = len(self.evaluation.points) + 1, self.evaluation.requested.classifier
+        n_of_all = 16 + 6 * len(classifier) + n_points * len(detector_costs.POINT_METRICS)  # upper bound
+        n_of_detectors = n_of_all + len(self.bests[0]) * len(detector_costs.DETECTOR_METRICS)
+        numbers, limit = {class_metrics.ALL: n_of_all, class_metrics.DETECTOR: n_of_detectors}, class_metrics.MOST_KEPT
+        kinds = {what for what, n in numbers.items() if (n * n_units <= limit if keep is None else keep)}
+        if keep is not False and len(class_metrics.axis_of(self.summary)) * n_units <= (limit if keep else KEPT_CURVES):
+            kinds.add(class_metrics.CURVE)
+        return kinds
 
 
 _PRECISE = 1e-6

@@ -7,8 +7,8 @@ one problem at a time, and `CountedProblems` has the same methods with counted r
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from copy import deepcopy
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ from deciban.core.ranks.roc import OperatingPoint, Pav
 from deciban.errors import InputError, option
 from deciban.evaluation.curves import PooledOdds, prior_axis
 from deciban.evaluation.two_class.summary import Summary
-from deciban.evaluation.uncertainty import Deferred
+from deciban.evaluation.uncertainty import defer
 from deciban.metrics import SortedScores
 from deciban.multiclass.analysis import MOST_CLASSES, checked_out_of_set, out_of_set_prior
 from deciban.multiclass.tables import ByClass, ScoredClasses, Side, weighted_by
@@ -440,8 +440,8 @@ PRIORS = np.unique(np.round([*_LOW, *(1.0 - p for p in _LOW)], 10))
 """Ascending priors of the chosen class."""
 
 
-_WAITING = 1 << 24
-"""Log-likelihoods that are kept until decisions are counted, at most."""
+MOST_KEPT = 1 << 24
+"""Log-likelihoods that are kept for results that few users read, at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -471,21 +471,19 @@ class DecidedAt:
     sums: Mapping[str, AnyArray]
 
     @classmethod
-    def of(cls, trials: ScoredClasses, prior: FloatArray, *, waits: bool = False) -> DecidedAt | None:
+    def of(cls, trials: ScoredClasses, prior: FloatArray, call: Callable[..., Any] = operator.call) -> DecidedAt | None:
         """Count decisions; return None for more than `MOST_DECIDED` classes or a class of prior 0.
 
         Parameters
         ----------
         trials : ScoredClasses
         prior : (n_classes,) array
-        waits : bool
-            Count when the counts are read, unless too many trials would have to be kept.
+        call : callable
+            `functools.partial`, to count when the counts are read.
         """
         if trials.n_classes > MOST_DECIDED or np.any(prior <= 0.0):
             return None
-        waits &= trials.loglik.size <= _WAITING
-        count = partial(_decided, deepcopy(trials) if waits else trials, prior)  # users may change their arrays
-        return cls(prior, Deferred(count) if waits else count())
+        return cls(prior, call(partial(_decided, trials, prior)))
 
     def __add__(self, other: DecidedAt) -> DecidedAt:
         """Add the trials of another part."""
@@ -547,6 +545,9 @@ class DecidedAt:
         """
         priors = np.stack([self.prior_at(k, p) for p in PRIORS.tolist()])
         return np.asarray((priors * (self.sums["quadratic"][k] / n_trials)).sum(axis=1))
+
+
+defer(DecidedAt, "sums")
 
 
 def _decided(trials: ScoredClasses, prior: FloatArray) -> dict[str, AnyArray]:

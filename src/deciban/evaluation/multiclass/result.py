@@ -16,7 +16,7 @@ from deciban.evaluation.metrics import NOTHING, InformationAt, Requested
 from deciban.evaluation.multiclass.problem_sums import DecidedAt
 from deciban.evaluation.one_system import OneSystem, plain, with_intervals
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import MetricKey, Uncertainty
+from deciban.evaluation.uncertainty import MetricKey, Uncertainty, defer
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.multiclass.analysis import f1_of
 from deciban.types import ByValue, CountArray, FloatArray, IntArray, ScoreArray
@@ -78,7 +78,7 @@ class ClassPoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCurves(ByValue):
-    """Points of plots.
+    """Points of plots; for trials in memory, reliability and the sample are computed when they are read.
 
     Attributes
     ----------
@@ -112,6 +112,9 @@ class ClassCurves(ByValue):
     reliability: Reliability
     sample: tuple[ScoreArray, IntArray] | None = None
     c_avg_at: FloatArray | None = None
+
+
+defer(ClassCurves, "reliability", "sample")
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,9 +333,7 @@ class ClassEvaluation(OneSystem):
             "n": len(result),
             "hardest": self._named(result, int(np.argmax(result.value))),
             "easiest": self._named(result, int(np.argmin(result.value))),
-            "mean_by_size": {
-                str(size): float(result.value[result.size == size].mean()) for size in range(2, self.n_classes + 1)
-            },
+            "mean_by_size": {str(size): mean for size, mean in result.mean_by_size.items()},
         }
 
     def _named(self, costs: SubsetCosts, at: int) -> dict[str, Any]:

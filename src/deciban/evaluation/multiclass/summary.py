@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,22 +28,15 @@ from deciban.core.resampling.unit_counts import joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_objective import ClassTrials, ruled_out
 from deciban.errors import InputError
-from deciban.evaluation.curves import PooledOdds, prior_axis, reliability_of_classes
+from deciban.evaluation.curves import PooledOdds, Reliability, prior_axis, reliability_of_classes
 from deciban.evaluation.multiclass import problem_sums
 from deciban.evaluation.multiclass.problem_sums import ClassMetrics, CountedProblems
-from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
+from deciban.evaluation.multiclass.result import ClassCurves, ClassEvaluation, ClassPoint
+from deciban.evaluation.uncertainty import defer
 from deciban.metrics import SortedScores
-from deciban.multiclass import DetectionAnalysis
-from deciban.multiclass.analysis import (
-    SubsetCosts,
-    classifier_metrics_of,
-    confusion_of,
-    detection_analysis_of,
-    open_set_cost,
-    subset_c_avg_of,
-)
+from deciban.multiclass import DetectionAnalysis, analysis
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
-from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, mixed, quadratic_costs, scores_of, surprises
+from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, mixed, scores_of, sums_of_costs, surprises
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -203,9 +197,10 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
         costs, _, c_avg, c_avg_at = np.split(result.cost.mean(axis=0), upto[:-1])
     else:
         priors = np.concatenate((parts[0], parts[2]))
-        both = open_set_cost(summary.accepted, summary.counts, priors, summary.metrics.p_out_of_set)
+        both = analysis.open_set_cost(summary.accepted, summary.counts, priors, summary.metrics.p_out_of_set)
         costs, c_avg = both[:n], both[n:]
         each[1:] = [_analysis(summary, k, np.array([p])).at(0) for k, p in enumerate(points[1:], start=1)]
+    odds = summary.problems.odds if isinstance(summary.problems, CountedProblems) else None
     curves = ClassCurves(
         prior_log_odds=summary.places,
         c_avg=c_avg,
@@ -213,7 +208,7 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
         act_error=result.cost[:, n : upto[1]],
         min_error=result.min_cost[:, n : upto[1]],
         detector_rates=result.rates[..., n : upto[1]],
-        reliability=reliability_of_classes(summary.pooled_odds, summary.prior),
+        reliability=cast("Reliability", odds and reliability_of_classes(odds, summary.prior)),  # see `completed`
         sample=None if summary.whole is None else summary.whole.sample,
         c_avg_at=c_avg_at,
     )
@@ -226,15 +221,15 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
 
 def _analysis(summary: ClassSummary, at: int, p_target: FloatArray) -> DetectionAnalysis:
     """Return the analysis of detectors at some priors, without an out-of-set class."""
-    n_classes, log_odds = len(summary.classes), np.asarray(logit(p_target))
+    classes, log_odds = summary.classes, np.asarray(logit(p_target))
     problems, detectors = summary.problems, summary.problems.detectors(at)
     each = problems.solved(at, detectors) if isinstance(problems, LazyProblems) else detectors
-    analysis = detection_analysis_of(each, detectors.cllrs(), p_target, log_odds, np.ones(n_classes), summary.classes)
+    result = analysis.detection_analysis_of(each, detectors.cllrs(), p_target, log_odds, np.ones(len(classes)), classes)
     if summary.metrics.p_out_of_set is None:
-        return analysis
+        return result
     names = ("target", "cost", "min_cost", "eer", "cllr", "min_cllr", "rates")
-    arrays = {name: getattr(analysis, name)[:-1] for name in names}
-    return replace(analysis, classes=summary.classes[:-1], **arrays)
+    arrays = {name: getattr(result, name)[:-1] for name in names}
+    return replace(result, classes=classes[:-1], **arrays)
 
 
 DRAWN = 1000
@@ -255,9 +250,9 @@ class WholeOnly:
     calibration : ClassCalibration or None
         The trained optima of calibration analysis; None if trials are read in batches and there is no optimum.
     subsets : SubsetCosts or None
-        Costs of all subsets.
+        Costs of all subsets; for trials in memory only if intervals need them.
     sample : ((n, n_classes) array, (n,) array) or None
-        Log-likelihoods and classes of trials for plots of 3 to 12 classes.
+        Log-likelihoods and classes of trials for plots of 3 to 12 classes, unless trials are in memory.
     capacity : Capacity or None
         Maximum information over priors, if requested.
     classifier : (dict of str to float, (n_classes, n_classes) array) or None
@@ -265,7 +260,7 @@ class WholeOnly:
     """
 
     calibration: ClassCalibration | None
-    subsets: SubsetCosts | None
+    subsets: analysis.SubsetCosts | None
     sample: tuple[ScoreArray, IntArray] | None
     capacity: Capacity | None = None
     classifier: tuple[dict[str, float], CountArray] | None = None
@@ -345,17 +340,17 @@ class ClassSummary:
         prior, flat = metrics.prior_of(classes), np.full(len(classes), 1.0 / len(classes))
         out_of_set, uneven = metrics.out_of_set(len(classes)), "" if trials.weights is None else problem_sums.WEIGHTED
         lacking = metrics.why_no_subsets(len(classes), uneven)  # raises if requested subsets are impossible
-        flat_surprise = surprises(trials, flat)
+        surprise, quadratic = sums_of_costs(trials, prior)
+        flat_surprise = surprise if np.array_equal(prior, flat) else surprises(trials, flat)
         all_at_once = None
         if whole:
             calibration = calibration_analysis_of(trials, flat, mixed(flat_surprise, flat))
-            shown = shown_of(trials)
             all_at_once = WholeOnly(
                 calibration,
-                None if lacking else subset_c_avg_of(trials, metrics.p_target[0]),
-                None if shown is None else (shown.loglik, shown.label),
+                None if lacking or units is None else analysis.subset_c_avg_of(trials, metrics.p_target[0]),
+                None,
                 _capacity(trials, calibration) if metrics.capacity else None,
-                classifier_metrics_of(trials) if metrics.classifier else None,
+                analysis.classifier_metrics_of(trials) if metrics.classifier else None,
             )
         has_pairs = not metrics.why_no_pairs(len(classes))
         in_turn = LazyProblems(trials, metrics.rivals(len(classes)), has_pairs, units, stratum)
@@ -364,11 +359,11 @@ class ClassSummary:
             classes=classes,
             prior=prior,
             counts=trials.totals(),
-            n_infinite=int(np.count_nonzero(np.isinf(trials.loglik).any(axis=1))),
-            surprise=flat_surprise if np.array_equal(prior, flat) else surprises(trials, prior),
+            n_infinite=0 if all_finite(trials.loglik) else int(np.isinf(trials.loglik).any(axis=1).sum()),
+            surprise=surprise,
             flat_surprise=flat_surprise,
-            quadratic=quadratic_costs(trials, prior),
-            confusion=confusion_of(trials, prior),
+            quadratic=quadratic,
+            confusion=analysis.confusion_of(trials, prior),
             problems=LazyProblems.empty(classes) if only_sums else in_turn,
             accepted=None if out_of_set is None else _accepted(trials, metrics, out_of_set),
             checks=ScoreChecks.of(trials),
@@ -381,16 +376,6 @@ class ClassSummary:
     def places(self) -> FloatArray:
         """Log odds of the priors of a target on the curve of C_avg."""
         return c_avg_places(self.metrics)
-
-    @property
-    def pooled_odds(self) -> PooledOdds:
-        """Pooled posteriors of the recognized classes of all trials."""
-        if isinstance(self.problems, CountedProblems):
-            return self.problems.odds
-        trials = self.problems.trials
-        return PooledOdds.of(
-            scores_of(problem_sums.odds_of(trials, self.prior, problem_sums.odds_share(self.prior, trials.totals())))
-        )
 
     @property
     def in_turn(self) -> LazyProblems:
@@ -542,6 +527,34 @@ def _capacity(trials: ScoredClasses, calibration: ClassCalibration) -> Capacity:
 def _accepted(trials: ScoredClasses, metrics: ClassMetrics, p_out_of_set: float) -> CountArray:
     priors = np.concatenate((metrics.p_target, expit(c_avg_places(metrics))))
     return accepted_open_set(trials.loglik, trials.label, trials.weights, priors, p_out_of_set)
+
+
+defer(analysis.SubsetCosts, "value")
+
+
+def completed(result: ClassEvaluation, summary: ClassSummary) -> ClassEvaluation:
+    """Return the evaluation with results that few users read: with few trials, they are computed when they are read."""
+    trials, prior, subsets = summary.in_turn.trials, summary.prior, result.subsets
+    call: Callable[..., Any] = operator.call
+    if trials.n_classes <= problem_sums.MOST_DECIDED and trials.loglik.size <= problem_sums.MOST_KEPT:
+        trials, call = deepcopy(trials), functools.partial  # users may change their arrays
+    sample = None if summary.whole is None else call(functools.partial(_sample_of, trials))
+    curves = replace(result.curves, reliability=call(functools.partial(_reliability_of, trials, prior)), sample=sample)
+    if summary.whole is not None and subsets is None and not result.no_subsets:
+        subsets = analysis.subset_c_avg_of(trials, summary.metrics.p_target[0], call)
+    return replace(result, subsets=subsets, curves=curves, decided=problem_sums.DecidedAt.of(trials, prior, call))
+
+
+def _reliability_of(trials: ScoredClasses, prior: FloatArray) -> Reliability:
+    """Return the reliability of the posteriors of the recognized classes of all trials."""
+    sides = problem_sums.odds_of(trials, prior, problem_sums.odds_share(prior, trials.totals()))
+    return reliability_of_classes(PooledOdds.of(scores_of(sides)), prior)
+
+
+def _sample_of(trials: ScoredClasses) -> tuple[ScoreArray, IntArray] | None:
+    """Return `shown_of` as arrays."""
+    shown = shown_of(trials)
+    return None if shown is None else (shown.loglik, shown.label)
 
 
 _MOST_SHOWN = 12

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import fields, replace
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,19 +34,14 @@ from deciban.evaluation.curves import (
 from deciban.evaluation.metrics import NOTHING, information_of, requested_of
 from deciban.evaluation.results import Evaluation, PointResult
 from deciban.evaluation.two_class import linear_metrics as linear
-from deciban.evaluation.two_class.summary import (
-    DEFAULT_POINTS,
-    BinnedTrials,
-    Summary,
-    TrialsByUnit,
-    TwoClassMetrics,
-    UnitTrials,
-    summarize,
-)
+from deciban.evaluation.two_class.summary import DEFAULT_POINTS, Summary, TwoClassMetrics, UnitTrials, summarize
 from deciban.evaluation.uncertainty import Resampling
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import misleading_of
 from deciban.types import BoolArray, CountArray, FloatArray, FloatPair, ScoreArray, Units, Weights
+
+if TYPE_CHECKING:
+    from deciban.evaluation.two_class.summary import BinnedTrials, TrialsByUnit
 
 _GAP = 10
 """Places of the prior axis (a quarter of a nat): intervals of bad priors this close are merged."""
@@ -440,19 +435,20 @@ def uncertainty_of(summary: Summary, evaluation: Evaluation, resampling: Resampl
     at_eer, factors_of_lr = (evaluation.eer_p_miss, evaluation.eer_p_fa), [one.factor for one in evaluation.misleading]
     if not uncertainty.few_errors(evaluation.eer, at_eer, design):
         estimates = uncertainty.bounded_by_cllr(estimates)
-    known = uncertainty.Uncertainty(
+    estimates = uncertainty.within_weaker(estimates, factors_of_lr)
+    return uncertainty.Uncertainty(
         n_units=n_units,
         noun=about.noun,
         source=about.source,
         keys=about.keys,
-        estimates=uncertainty.within_weaker(estimates, factors_of_lr),
+        estimates=estimates,
         design=design,
         too_few=design.too_few(),
         level=resampling.level,
         remarks=uncertainty.notes_on_intervals(evaluation.auc, evaluation.eer, at_eer, design, about.noun, limited),
+        bootstrap=bootstrap_of(estimates, summary.units, metrics, counted, resampling),
         **_deferred(evaluation.curves, influences, about.n_units, resampling.keep),
     )
-    return with_bootstrap(known, summary.units, metrics, counted, resampling)
 
 
 _KEPT = 1 << 24
@@ -470,22 +466,18 @@ def _deferred(curves: Curves, influences: linear.MetricInfluences, n_units: int,
     own, rows, (tar, non) = copy(influences), influences.rows, (one.packed() for one in influences.counts)
     curves = deepcopy(curves)  # users may change the axes of a result
     own.counts, bands = (tar, non), cache(partial(Bands, curves, own))
-    entries: dict[str, Mapping[Any, Any]] = {
-        "curves": uncertainty.Deferred(lambda: bands().standard_errors()),
-        "error_rates": uncertainty.Deferred(lambda: bands().error_rates()),
-    }
+    calls: dict[str, Callable[[], Any]] = {"curves": lambda: bands().standard_errors()}
+    calls["error_rates"] = lambda: bands().error_rates()
     if keep is not False and own.are_listed:  # otherwise rows of tables are not units
         if keep or n_units * (len(own.names) if rows is None else 1) <= _KEPT:
-            of_units = uncertainty.Deferred(own.listed)
-            entries["influences"] = of_units if rows is None else SpreadInfluences(of_units, rows)
+            calls["influences"] = own.listed if rows is None else lambda: SpreadInfluences(own.listed(), rows)
         n_places = len(curves.prior_log_odds[:: Bands.STEP])
         most = _KEPT if keep else uncertainty.KEPT_CURVES
         every = max(-(-2 * n_places * n_units // most), 1)  # more for very many units
         if n_places // every >= _FEWEST_PLACES:
-            entries["curve_influences"] = uncertainty.Deferred(lambda: bands().influences(every, rows))
-    if tar.counts.size + non.counts.size > _KEPT:
-        entries = {name: dict(one) for name, one in entries.items()}
-    return entries
+            calls["curve_influences"] = lambda: bands().influences(every, rows)
+    is_late = tar.counts.size + non.counts.size <= _KEPT
+    return {name: partial(call) if is_late else call() for name, call in calls.items()}
 
 
 def _estimates(
@@ -600,19 +592,19 @@ class ReplicatedMetrics:
         return values
 
 
-def with_bootstrap(
-    known: uncertainty.Uncertainty,
+def bootstrap_of(
+    estimates: Mapping[uncertainty.MetricKey, Estimate],
     trials: TrialsByUnit,
     metrics: Sequence[uncertainty.LinearMetric],
     counted: BinnedTrials,
     resampling: Resampling,
-) -> uncertainty.Uncertainty:
-    """Return the uncertainty of an evaluation, with a bootstrap if requested.
+) -> uncertainty.Bootstrap | None:
+    """Return the bootstrap of an evaluation, if requested.
 
     Parameters
     ----------
-    known : Uncertainty
-        Linearised uncertainty.
+    estimates : mapping of metric to Estimate
+        Linearised.
     trials : TrialsByUnit
     metrics : sequence of LinearMetric
         All metrics of the evaluation, in bins.
@@ -621,10 +613,10 @@ def with_bootstrap(
     resampling : Resampling
     """
     if not resampling.bootstrap:
-        return known
+        return None
     replicated = ReplicatedMetrics(metrics)
     result, has_both = trials.replicated(replicated.of, counted, resampling)
     whole = replicated.of(counted.costs.n_tar[None], counted.costs.n_non[None])[0]
     replicates = dict(zip(replicated.names, zip(result.T, whole.tolist(), strict=True), strict=True))
     minima = [one.name for one in metrics if one.least is not None]
-    return replace(known, bootstrap=uncertainty.Bootstrap.of(replicates, has_both, known.estimates, resampling, minima))
+    return uncertainty.Bootstrap.of(replicates, has_both, estimates, resampling, minima)
