@@ -69,10 +69,10 @@ def test_losses_that_may_be_0_are_noted_beside_their_differences():
     """In simulations, intervals of these differences hold the true one in up to 100 % of draws (docs/coverage.md)."""
     calibrated = 3.2  # 4 between the means, and a variance of 1.25
     systems = [evaluation("A", calibrated), evaluation("B", calibrated, 3.0), evaluation("C", calibrated)]
-    (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "Calibration losses" in one)
+    (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "calibration losses" in one)
     assert note == "The true calibration losses of A, C may be 0; intervals of their differences may then be too wide."
     for pair in (systems[:2], systems[1:]):
-        assert not any("Calibration losses" in one for one in compare_results(Results(tuple(pair))).notes)
+        assert not any("calibration losses" in one for one in compare_results(Results(tuple(pair))).notes)
 
 
 def test_differences_are_first_minus_second(three):

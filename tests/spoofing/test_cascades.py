@@ -129,7 +129,7 @@ def test_a_fusion_of_files_is_trained_compared_and_applied(here, run):
     call = "fuse --spoof dev_cm.txt dev_asv.txt --key dev.key -o model.json --no-intervals --preset asvspoof5 "
     held_out = "--apply-to eval_cm.txt --apply-to eval_asv.txt --apply-key eval.key --llrs eval_llr.txt"
     code, out, err = run(f"{call} {held_out} --json -q")
-    assert (code, "eval_cm for dev_cm" in err) == (0, True)
+    assert (code, "eval_cm as dev_cm" in err) == (0, True)
     found = json.loads(out)
     schema = jsonschema.Draft202012Validator(deciban.json_schemas()["fuse"])
     schema.validate(found)

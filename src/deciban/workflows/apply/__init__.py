@@ -467,11 +467,8 @@ def apply_files(
     messages = model_files.model_message(model_path, loaded)
     trained, value = loaded.trained_systems, [done.systems[0].name for done in ready]
     if model_path is not None and not loaded.is_fusion and len(trained) == 1 and [*trained] != value:
-        messages.append(
-            Message(
-                "note", "", f"the model was trained on {trained[0]!r}, and is applied to {', '.join(map(repr, value))}"
-            )
-        )
+        words = f"the model was trained on {trained[0]!r}, and is applied to {', '.join(map(repr, value))}"
+        messages.append(Message("note", "", words))
     for done in ready:
         read_as = [kind.read_message(system) for system in done.systems]
         messages += systems.said(what, done.tally, read_as, done.shared.messages)
