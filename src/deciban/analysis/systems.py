@@ -208,11 +208,8 @@ def score_pairs(
 
 def _counted(table: FloatArray, own: BoolArray, weight: AnyArray | None, edges: FloatPair) -> FloatArray:
     """Return the number or total weight of trials in each cell."""
-    return np.asarray(
-        np.histogram2d(table[own, 0], table[own, 1], bins=list(edges), weights=None if weight is None else weight[own])[
-            0
-        ]
-    )
+    weights = None if weight is None else weight[own]
+    return np.asarray(np.histogram2d(table[own, 0], table[own, 1], bins=list(edges), weights=weights)[0])
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:
