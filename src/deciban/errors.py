@@ -309,13 +309,13 @@ class Note(str):
     topic : str
         See `Topic`.
     advice : str
-        What to do about it.
+        End of the sentence: to calibrate.
 
     Examples
     --------
-    >>> note = Note("The scores are probabilities", "no-llrs", "calibrate them")
-    >>> note, note.without_advice(), topic_of(note), topic_of("another note")
-    ('The scores are probabilities: calibrate them.', 'The scores are probabilities.', 'no-llrs', '')
+    >>> note = Note("The scores are distances", "no-llrs", ": calibrate them.")
+    >>> note, note.when_calibrated(), topic_of(note), topic_of("another note")
+    ('The scores are distances: calibrate them.', 'The scores are distances.', 'no-llrs', '')
     """
 
     __slots__ = ("advice", "fact", "topic")
@@ -325,7 +325,7 @@ class Note(str):
 
     def __new__(cls, fact: str, topic: Topic, advice: str = "") -> Self:
         """Create a note from its parts."""
-        result = super().__new__(cls, f"{fact}: {advice}." if advice else fact)
+        result = super().__new__(cls, f"{fact}{advice}")
         result.fact, result.topic, result.advice = fact, topic, advice
         return result
 
@@ -333,8 +333,8 @@ class Note(str):
         """Return the arguments for copying and pickling."""
         return type(self), (self.fact, self.topic, self.advice)
 
-    def without_advice(self) -> Note:
-        """Return the fact alone, for readers who have followed the advice."""
+    def when_calibrated(self) -> Note:
+        """Return the note without the advice to calibrate."""
         return Note(f"{self.fact}.", self.topic) if self.advice else self
 
 

@@ -61,7 +61,8 @@ def test_few_errors_are_noted_beside_differences():
     """Intervals of differences are as rough as those of the systems: in simulations they miss most with few errors."""
     systems = [evaluation("A", 2.0), evaluation("B", 1.5)]
     (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "uncertain" in one)
-    assert note == "All metrics are uncertain: fewer than 30 misses or fewer than 30 false alarms at every prior."
+    words = "fewer than 30 misses or fewer than 30 false alarms at every prior."
+    assert note == f"EER, minDCF, min Cllr and AUC are uncertain: {words}"
     assert note in systems[0].notes
 
 
@@ -367,6 +368,21 @@ def test_scores_on_another_scale_have_the_same_ranks(n_units):
         one = found.difference(metric, "A", "B")
         assert (one.estimate, one.low, one.high, one.p_value) == (0.0, 0.0, 0.0, 1.0)
     assert found.difference("cllr", "A", "B").low != 0.0
+    for metric in ("eer", ("min_dcf", 0)):
+        one, other = (system.interval(metric) for system in systems)
+        assert (one.low, one.high, one.corrected) == pytest.approx((other.low, other.high, other.corrected), rel=1e-9)
+
+
+def test_neighbours_that_change_places_are_other_ranks():
+    """Influences on AUC are nearly the same, but the systems miss other targets."""
+    rng = np.random.default_rng(8)
+    tar, non = np.sort(rng.normal(2.0, 2.0, 5000)), rng.normal(-2.0, 2.0, 5000)
+    at = np.searchsorted(tar, np.quantile(non, 0.86)) + np.arange(-30, 30)
+    other = tar.copy()
+    other[at] = other[at[::-1]]
+    units = {"tar_units": np.arange(5000), "non_units": np.arange(5000, 10_000)}
+    systems = [deciban.evaluate(own, non, name=name, **units) for name, own in (("A", tar), ("B", other))]
+    assert not compare_results(Results(tuple(systems))).pairs[0].same_ranks
 
 
 def test_the_same_scores_of_other_trials_are_other_ranks():

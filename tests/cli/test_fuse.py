@@ -329,7 +329,7 @@ def test_ties_are_those_of_the_systems_as_they_came(run):
     n = [sum(x in own for x in column) for own, column in zip(shared, whole.T.tolist(), strict=True)]
     code, _, err = run("fuse t.txt u.txt --key key.csv -o m.json --quality q.txt")
     assert code == 0, err
-    assert f"0 duplicate · scores that occur in both classes: {n[0]} (t), {n[1]} (u)\n" in err
+    assert f"0 duplicate · trials whose score occurs in both classes: {n[0]} (t), {n[1]} (u)\n" in err
 
 
 def test_selection_holds_out_groups_in_as_many_parts_as_asked(run):

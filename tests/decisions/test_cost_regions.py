@@ -51,4 +51,4 @@ def test_costs_are_explained():
     )
     assert lines[-1] == "sue is never best, at any scores."
     many = explained(Application(COSTS, PRIOR), list("abcd"), list("xyz"))
-    assert many[1].startswith("The same decisions follow from equal priors and the costs (x, y, z) a (0, ")
+    assert many[1].startswith("The same decisions follow from equal priors and the costs (x, y, z): a (0, ")

@@ -54,7 +54,9 @@ def test_an_action_is_worth_what_deciding_without_it_costs_more():
         assert tally.worth[k] == pytest.approx(without.expected_cost - tally.expected_cost, abs=1e-12)
     lines = tally.lines(["a", "b", "c", "ask"], Application(COSTS, PRIOR))
     assert lines[0].startswith("100 decided: a ")
-    assert lines[1].endswith(f", at the given prior: {default_risk(costs=COSTS, prior=PRIOR):.6g}")
+    assert lines[1].endswith(
+        f"; at the given prior, without scores (always ask): {default_risk(costs=COSTS, prior=PRIOR):.6g}"
+    )
 
 
 def test_expected_costs_do_not_depend_on_the_trials_beside():

@@ -63,7 +63,7 @@ def test_cosines_are_called_what_they_are_once(seed):
     assert best_scale(tar, non) > 4
     result = evaluate(tar, non, operating_points=[0.01, 0.5])
     (note,) = remarks(result)
-    assert "far too small" in note
+    assert "scale far too small" in note
     assert "deciban calibrate" in note
     assert result.notes[0] == note
     assert not any("Badly" in one or "actual threshold" in one for one in result.notes)
@@ -72,7 +72,7 @@ def test_cosines_are_called_what_they_are_once(seed):
 def test_large_scores_are_called_so_and_those_of_one_sign_that_are_only_shifted():
     rng = np.random.default_rng(1)
     tar, non = llrs(rng, 3.0, 400, 4000)
-    assert "far too large" in remarks(evaluate(20 * tar, 20 * non))[0]
+    assert "scale far too large" in remarks(evaluate(20 * tar, 20 * non))[0]
     (note,) = remarks(evaluate(tar + 30, non + 30))
     assert "none is negative" in note
     assert "none is positive" in remarks(evaluate(tar - 30, non - 30))[0]
@@ -137,7 +137,7 @@ def test_many_classes_by_the_same_rule():
     rng = np.random.default_rng(5)
     label = np.arange(600) % 4
     loglik = rng.normal(size=(600, 4)) * np.sqrt(3) + 3 * np.eye(4)[label]  # scale 1 is the best
-    for scale, words in ((0.05, "far too small"), (20.0, "far too large")):
+    for scale, words in ((0.05, "scale far too small"), (20.0, "scale far too large")):
         (note,) = remarks(evaluate_classes(scale * loglik, label))
         assert f"The scores are not log-likelihoods ({words}" in note
     for scale in (1.0, 0.4, 2.5):

@@ -24,7 +24,9 @@ def test_the_primary_number_stands_by_itself_on_a_page():
         assert f"<td>{one.value:.3f}" in section
         assert f"This definition is {words}" in section
         assert "&lt;sys&gt;" in section
-        assert ("These are not the official values of sre16: pooled &lt;all&gt;" in section) == (one.departs != "")
+        assert ("These values are not the primary metric of sre16: pooled &lt;all&gt;" in section) == (
+            one.departs != ""
+        )
     assert "Primary number" not in render(found)
 
 

@@ -299,7 +299,7 @@ def test_minima_without_false_alarms_are_not_taken_for_different():
     assert told[0].startswith("no condition differs from the mean of the others significantly")
     (last,) = told[1:]
     assert last.startswith(
-        "not compared by minDCF, with no miss or no false alarm at the best threshold: place a; place b;"
+        "not compared by minDCF, because there is no miss or no false alarm at the best threshold: place a; place b;"
     )
     assert not [one for one in part.differences if one.metric == ("min_dcf", 0)]
 

@@ -640,15 +640,16 @@ _SPREAD = 0.1
 
 
 def way_out(whose: str, function: str) -> str:
-    """Return advice on scores that look like probabilities."""
+    """Return advice on scores that look like probabilities, if they are some."""
     way = f"{option(probabilities='PRIOR')}{either(f', or {function}', '')}"
-    return f"for probabilities pass the share of {whose} in training ({way}); for other scores calibrate"
+    return f"for probabilities pass the share of {whose} in training ({way})"
 
 
 def probabilities_note() -> Note:
     """Return the note on two-class scores that look like probabilities."""
     words = "All scores lie in [0, 1], so they are not log-likelihood ratios, and actual costs and Cllr are meaningless"
-    return Note(words, "no-llrs", way_out("targets", "decisions.llr_from_probability"))
+    way = way_out("targets", "decisions.llr_from_probability")
+    return Note(f"{words}: {way}", "no-llrs", "; for other scores calibrate.")
 
 
 def like_probabilities(lowest: float, highest: float, n_trials: float) -> bool:

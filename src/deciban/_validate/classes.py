@@ -331,7 +331,8 @@ ROUNDING = 1e-3
 def posteriors_note() -> Note:
     """Return the note on multiclass scores that look like probabilities."""
     words = "Scores lie in [0, 1] and sum to 1, so they are not log-likelihoods, and Cllr and costs are meaningless"
-    return Note(words, "no-llrs", way_out("each class", "multiclass.loglik_from_posterior"))
+    way = way_out("each class", "multiclass.loglik_from_posterior")
+    return Note(f"{words}: {way}", "no-llrs", "; for other scores calibrate.")
 
 
 def target_prior(values: object, name: str) -> float:

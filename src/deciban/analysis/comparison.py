@@ -551,7 +551,7 @@ def caption_of(comparison: Comparison) -> str:
     if comparison.flips is not None:
         words.append(comparison.flips.words)
     if len(comparison.pairs) > 1:
-        words.append("p-values (not intervals) corrected by Holm's method for all pairs of systems")
+        words.append("p-values (not intervals) corrected by Holm's method over the pairs of each metric")
     return "; ".join(words)
 
 
@@ -559,7 +559,7 @@ def headings_of(comparison: Comparison) -> list[str]:
     """Return the headings of the table; the first columns are text: one for a single pair, else three."""
     if len(comparison.pairs) == 1:
         return ["metric", *comparison.pairs[0].names, str(comparison.pairs[0]), "p"]
-    return ["metric", "first", "second", "first value", "second value", "difference", "p"]
+    return ["metric", "first", "second", "value of first", "value of second", "difference", "p"]
 
 
 def rows_of(comparison: Comparison) -> list[Sequence[str]]:

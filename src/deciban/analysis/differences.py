@@ -243,8 +243,8 @@ def _left_out(part: ByConditions) -> list[str]:
         )
     free = list(dict.fromkeys(name for at in (("min_dcf", 0), "mean_min_dcf") for name in _without_errors(sure, at)))
     if free:
-        why = "no miss or no false alarm at the best threshold"
-        lines.append(f"not compared by minDCF, with {why}: {shortened('; '.join(free))}")
+        why = "there is no miss or no false alarm at the best threshold"
+        lines.append(f"not compared by minDCF, because {why}: {shortened('; '.join(free))}")
     if endless:
         lines.append(f"differences of Cllr are not computed, because it is infinite in {shortened('; '.join(endless))}")
     return lines

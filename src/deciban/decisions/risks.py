@@ -287,7 +287,7 @@ def explained(application: Application, actions: Sequence[str], classes: Sequenc
     Without scores: reject, mean cost 0.1.
     reject up to llr 2.29253 (posterior of target 0.0909091), accept from there on.
     The same decisions follow from costs of 1 at prior 0.0917431.
-    The same decisions follow from equal priors and the costs (target, other) accept (0, 1.98), reject (0.2, 0).
+    The same decisions follow from equal priors and the costs (target, other): accept (0, 1.98), reject (0.2, 0).
     """
     default = actions[application.default_action]
     lines = [f"Without scores: {default}, mean cost {application.default_risk:.6g}."]
@@ -320,7 +320,7 @@ def _two(application: Application, actions: Sequence[str], classes: Sequence[str
 def _same_costs(application: Application, actions: Sequence[str], classes: Sequence[str]) -> str:
     rows = zip(actions, application.canonical().costs, strict=True)
     costs = [f"{name} ({', '.join(f'{cost:.6g}' for cost in row)})" for name, row in rows]
-    return f"The same decisions follow from equal priors and the costs ({', '.join(classes)}) {', '.join(costs)}."
+    return f"The same decisions follow from equal priors and the costs ({', '.join(classes)}): {', '.join(costs)}."
 
 
 def ever_best(application: Application) -> list[bool]:

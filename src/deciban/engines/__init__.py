@@ -185,16 +185,20 @@ class RemoteSums:
 
     def __init__(self, engine: Foreign, tasks: list[Foreign], memory: float) -> None:
         self.engine, self.tasks, self.memory = engine, tasks, memory
+        self._needed = list[Foreign]()
 
     def each(self, function: Callable[..., T]) -> list[T]:
         """Return the results of a function for the result of each task."""
         result: list[T] = self.engine.client.gather([self.engine.submitted(function, one) for one in self.tasks])
+        self._needed.clear()
         return result
 
     def divide(self, cut: Callable[..., object], n: int, merge: Callable[..., object]) -> None:
         """Cut each result into ``n`` ranges, and merge the parts of each range, which workers send each other."""
         submitted, whole = self.engine.submitted, [self.engine.submitted(cut, one) for one in self.tasks]
-        parts = ([submitted(operator.getitem, one, at, priority=1) for one in whole] for at in range(n))
+        parts = [[submitted(operator.getitem, one, at, priority=1) for one in whole] for at in range(n)]
+        # The scheduler may hear that a result is no longer needed before it knows the tasks that need it.
+        self._needed = [self.tasks, whole, parts]
         self.tasks = [submitted(merge, *own, priority=2) for own in parts]
 
     def results(self, function: Callable[..., object], arguments: Sequence[tuple[object, ...]]) -> Iterator[Foreign]:

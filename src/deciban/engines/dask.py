@@ -465,11 +465,15 @@ class DaskEngine(Engine):
             with self._cancelled_on_error():
                 calls = progress.calls(shared, shares(partitions, n_tasks), rows)
                 sums = [self.submitted(*one) for one in calls]
+                needed = list(
+                    sums
+                )  # the scheduler may hear that they are not, before it knows the tasks that need them
                 # The last two sums are moved once, and at the same time, if both come directly from their workers.
                 while len(sums) > (2 if self.client.direct_to_workers else 1):
                     pairs = (sums[at : at + 2] for at in range(0, len(sums), 2))
                     # Sums that wait take memory.
                     sums = [self.submitted(operator.add, *own, priority=1) if own[1:] else own[0] for own in pairs]
+                    needed += sums
                 try:
                     ws: list[W] = self.client.gather(sums)
                 except CancelledError:
@@ -659,7 +663,7 @@ def _told(error: BaseException, own: Mapping[str, Share]) -> BaseException:
         )
     if isinstance(error, MemoryError):
         return ClusterError(f"dask: a worker ran out of memory ({error}). {_WAY}")
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) and own:
         return ClusterError(
             f"dask: a worker cannot access {error.filename or error}. All workers must access files under the same "
             f"path; the first file is {next(iter(own.values())).partitions[0].name}."

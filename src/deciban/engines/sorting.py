@@ -427,7 +427,7 @@ def summarize_source(
 def _held(source: TrialSource, engine: Engine, work: Ascending, metrics: TwoClassMetrics) -> Summary:
     """Sort trials that fit in memory."""
     non, tar = engine.run(work, source.partitions).classes()
-    require_two_classes([len(non.scores), len(tar.scores)], source.name, has_weights=source.has_weights)
+    _require_two([len(non.scores), len(tar.scores)], source)
     return Summary.of(SortedScores.of_sorted(tar, non), metrics, is_weighted=source.has_weights)
 
 
@@ -489,8 +489,9 @@ class SortRoom:
         return SortedFiles(files.path.parent, ranges, metrics, self.step).sort(n_threads)
 
 
-def _require_two(ranges: Sequence[_Range], source: TrialSource) -> None:
-    n = [sum(one[c].n for one in ranges) for c in (0, 1)]
+def _require_two(n: Sequence[int], source: TrialSource) -> None:
+    """Raise if there are no scores of a class; tied scores can count once in ``n``, but not in the error."""
+    n = n if source.has_weights else [source.n_rows if own else 0 for own in n]
     require_two_classes(n, source.name, has_weights=source.has_weights)
 
 
@@ -525,7 +526,7 @@ def _by_ranges(source: TrialSource, engine: Foreign, path: Path, work: Ascending
         borders = borders_of(np.concatenate(parts.each(Ascending.sample)), n_ranges, n_ranges)
         parts.divide(operator.methodcaller("cut", borders), len(borders) + 1, _classes_of)
         every = parts.each(_counts)
-        _require_two(every, source)
+        _require_two([sum(one[c].n for one in every) for c in (0, 1)], source)
         parts.tasks = [task for task, one in zip(parts.tasks, every, strict=True) if one.n]
         ranges = [one for one in every if one.n]
         files = SortedFiles(path, ranges, metrics, _STEP)
@@ -552,7 +553,7 @@ def _by_files(source: TrialSource, engine: Engine, memory: int, work: Ascending,
 
             engine.each(work, source.partitions, put)
             give_back()
-            _require_two(files.ranges, source)
+            _require_two([sum(one[c].n for one in files.ranges) for c in (0, 1)], source)
             result = room.summary(files, metrics, room.n_threads)
         else:
             result = _by_ranges(source, engine, path, work, metrics)

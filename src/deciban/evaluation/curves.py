@@ -303,15 +303,16 @@ def beyond(scale: float) -> str:
     """Return the reason why a best scale is not plausible for log-likelihoods; empty if it is.
 
     >>> beyond(10.0), beyond(0.4)
-    ('far too small', '')
+    ('scale far too small', '')
     """
-    return "far too small" if scale > FARTHEST else "far too large" if scale < 1 / FARTHEST else ""
+    size = "small" if scale > FARTHEST else "large" if scale < 1 / FARTHEST else ""
+    return f"scale far too {size}" if size else ""
 
 
 def no_log_likelihoods(what: str, why: str) -> str:
     """Return the note on scores that are not log-likelihoods or their ratios."""
     words = f"The scores are not {what} ({why}), so actual costs and Cllr are meaningless"
-    return Note(words, "no-llrs", "calibrate them (deciban calibrate)")
+    return Note(words, "no-llrs", ": calibrate them (deciban calibrate).")
 
 
 def far_off(cllr: float, mended: float, silent: float, n_least: float, n_classes: int) -> bool:

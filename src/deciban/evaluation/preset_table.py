@@ -439,7 +439,7 @@ class Primary:
     @property
     def remarks(self) -> list[str]:
         """Remarks on the trials, on the averaged values, and on departures from the protocol."""
-        lines = [f"these are not the official values of {self.plan.name}: {self.departs}"] if self.departs else []
+        lines = [f"these values are not the primary metric of {self.plan.name}: {self.departs}"] if self.departs else []
         lines += [f"{self.plan.name}: {self.how}"] if self.how else []
         both = self.actual is not None and self.minimum is not None
         lines += [ESTIMATORS] if both and self.plan.equalize and not self.departs else []

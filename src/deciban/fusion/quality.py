@@ -190,7 +190,7 @@ class QualityFusion(score_model.Fusion):
     def _is_symmetric(self) -> bool:
         """Return the checked setting; it is an attribute, which may have changed."""
         _validate.flag(self.symmetric, "symmetric")
-        return self.symmetric
+        return bool(self.symmetric)
 
     def fit(
         self,

@@ -457,8 +457,8 @@ class SubsetFusion(Fusion):
                 f"{systems}: for {results[f'n_exactly_{key}']:,} trials with exactly these scores, trained on "
                 f"{results[f'n_trained_{key}']:,} trials with at least these scores; {status}"
             )
-        of_whole = f"{' + '.join(names)}: " if len(lines) > 1 else ""
-        return [*lines, *(f"{of_whole}{line}" for line in self.uncertainty_lines())]
+        of_whole = f" (fusion of {' + '.join(names)})" if len(lines) > 1 else ""
+        return [*lines, *(f"{line}{of_whole}" for line in self.uncertainty_lines())]
 
     def parameters(self) -> dict[str, Json]:
         """Return the fusions, each as in a file of its own."""

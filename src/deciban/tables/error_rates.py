@@ -228,7 +228,7 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
     ]
     least = ", ".join(f"{one.name} {number(one.requested.discrepancy, 2)}" for one in systems)
     words = (
-        "log10(reported LR / LR of the data): above 0, reported LRs are too large; rows with limits alone: one "
+        "log10(reported LR / LR of the data): above 0, reported LRs are too large; a row with limits alone: one "
         "class has no trials in this range"
     )
     intervals = "[95 % fiducial limits, trials independent]"

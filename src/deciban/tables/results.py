@@ -393,7 +393,9 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
 def _caption(first: ClassEvaluation) -> str:
     """Return units and priors of the metrics, and the values that scores without information get."""
     target = f"target prior {first.points[0].p_target:g}" if len(first.points) == 1 else ""
-    target += "" if first.p_out_of_set is None else f", {first.p_out_of_set:g} for {first.classes[-1]} (out of set)"
+    target += (
+        "" if first.p_out_of_set is None else f", prior {first.p_out_of_set:g} of {first.classes[-1]} (out of set)"
+    )
     at = "equal priors" if first.has_flat_prior else "error rate, Brier and cross-entropy at the given prior"
     at += f" (C_avg: {target.removeprefix(', ')})" if target else ""
     least = f"Cllr {number(first.reference)} bits, error rate {100.0 * first.default_error_rate:.3g} %"
@@ -560,7 +562,7 @@ def print_primaries(results: Results[Any], out: Console) -> None:
     first: Primary = results.primaries[0]
     plan = first.plan
     out.print("")
-    say(out, f"official metric of {plan.name}: {plan.primary_in_words}", "bold")
+    say(out, f"primary metric of {plan.name}: {plan.primary_in_words}", "bold")
     write = percent if plan.is_rate else number
     rows = [(one.system, *(metric.written(write) for _, metric in one.shown)) for one in results.primaries]
     caption = f"definition of {plan.name}: {first.status}" if first.status else ""

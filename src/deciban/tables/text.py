@@ -147,12 +147,9 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
     )
     order = [shown[row.name] for row in rows if getattr(row, part) is not None or row.note]
     sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
-    results, how = (
-        replace(results, systems=systems),
-        terminal.TableOptions(everything=False, with_trials=len(sizes) > 1),
-    )
+    results, how = (replace(results, systems=systems), terminal.TableOptions(with_trials=len(sizes) > 1))
     print_results(results, out, order=order, all_classes=None, options=how)
-    print_conditions(results, out, everything=False)
+    print_conditions(results, out)
     for row in rows:
         if row.note and (part == "dev" or getattr(row, part) is None):
             say(out, f"{row.name}: {row.note}", "yellow")
@@ -160,7 +157,7 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
 
 def _without_advice(notes: Iterable[str]) -> tuple[str, ...]:
     """Return notes without the advice to calibrate, which is done."""
-    return tuple(one.without_advice() if isinstance(one, Note) else one for one in notes)
+    return tuple(one.when_calibrated() if isinstance(one, Note) else one for one in notes)
 
 
 def _print_selection(selection: Selection, out: Console) -> None:

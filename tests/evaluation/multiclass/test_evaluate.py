@@ -184,7 +184,7 @@ def test_notes_on_what_looks_wrong():
         (probability, "they are not log-likelihoods"),
         (np.log(probability), "look like log posteriors"),
         (loglik * 3, "Cllr is above"),
-        (loglik * 20, "far too large"),
+        (loglik * 20, "scale far too large"),
         (-loglik, "More errors than with the prior alone"),
     ):
         notes = " ".join(deciban.evaluate_classes(values, label).notes)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self, TypeAlias
 
@@ -43,6 +43,9 @@ _ROOM = 1 << 22
 _FEWEST, _MOST = 128, 4096
 """Numbers of bins with many units, and with few."""
 
+AS_SINGLES = 256
+"""Number of units for `bins_of` if each trial is a unit: they are counted by group, so that 1024 bins have room."""
+
 
 @dataclass(frozen=True)
 class ScoreBins:
@@ -52,9 +55,13 @@ class ScoreBins:
     ----------
     borders : (n_bins - 1,) array
         Ascending, finite.
+    starts : (n_groups,) int array
+        First of the bins between borders that follow from ranks, if some do not. Decisions for other trials are the
+        same in all of them, so that increasing maps of the scores do not change these decisions.
     """
 
     borders: FloatArray
+    starts: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def n_bins(self) -> int:
@@ -139,9 +146,11 @@ def bins_of(table: CountTable, pav: Pav, values: FloatArray, n_units: int) -> Sc
     is_few = sum(len(one.scores) for one in classes) <= room
     along = np.concatenate([one.scores.astype(np.float64) if is_few else _quantiles(one, room // 2) for one in classes])
     has_infinite = any(len(one.scores) and np.isinf(one.scores[[0, -1]]).any() for one in classes)
-    borders = np.concatenate((along, values, pav.low, [-_LARGEST, _LARGEST] if has_infinite else []))
-    borders = np.clip(borders[~np.isnan(borders)], -_LARGEST, _LARGEST)
-    return ScoreBins(np.unique(borders))
+    ranked = np.concatenate((along, pav.low, [-_LARGEST, _LARGEST] if has_infinite else []))
+    ranked, borders = (
+        np.unique(np.clip(one[~np.isnan(one)], -_LARGEST, _LARGEST)) for one in (ranked, np.append(ranked, values))
+    )
+    return ScoreBins(borders, np.append(0, 1 + np.flatnonzero(np.isin(borders, ranked))))
 
 
 def room_for(n_units: int) -> int:
@@ -209,6 +218,13 @@ class BestDecisions:
     n_non: CountArray
     llr: FloatArray
     seen: BoolArray
+
+    @classmethod
+    def in_groups(cls, n_tar: CountArray, n_non: CountArray, starts: IntArray) -> BestDecisions:
+        """Create from trials in bins, (n_tables, n_bins), with the same decisions in groups of bins."""
+        result = cls.of(*(np.add.reduceat(counts, starts, axis=1) for counts in (n_tar, n_non)))
+        block = np.repeat(result.block, np.diff(starts, append=n_tar.shape[1]), axis=1)
+        return replace(result, block=block, seen=np.stack((n_tar > 0, n_non > 0)))
 
     @classmethod
     def of(cls, n_tar: CountArray, n_non: CountArray) -> BestDecisions:

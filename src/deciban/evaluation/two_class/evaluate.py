@@ -104,18 +104,22 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     The actual threshold is ignored if scores are not llrs. Points with the same sentence share it.
     """
     false_alarms, misses = dr30
-    if false_alarms > misses:
-        rare = f"fewer than {roc.FEW_ERRORS}"
-        return [Note(f"All metrics are uncertain: {rare} misses or {rare} false alarms at every prior.", "few-errors")]
-    entries = dict[tuple[str, str], list[str]]()
+    notes, entries = list[str](), dict[tuple[str, str], list[str]]()
+    is_rough = false_alarms > misses
+    if is_rough:
+        are_all = not are_llrs or max(max(point.n_fa, point.n_miss) for point in points) < roc.FEW_ERRORS
+        which, few = "All metrics" if are_all else "EER, minDCF, min Cllr and AUC", f"fewer than {roc.FEW_ERRORS}"
+        words = f"{which} are uncertain: {few} misses or {few} false alarms at every prior."
+        notes.append(Note(words, "few-errors"))
+        if are_all:
+            return notes
     for point in points:
         actual = _few(point.n_fa < roc.FEW_ERRORS, point.n_miss < roc.FEW_ERRORS) if are_llrs else ""
-        best = _few(-point.threshold < false_alarms, -point.threshold > misses)
-        few = {"actDCF and minDCF": best} if actual == best else {"actDCF": actual, "minDCF": best}
-        for costs, errors in few.items():
+        best = "" if is_rough else _few(-point.threshold < false_alarms, -point.threshold > misses)
+        alike = {"actDCF and minDCF": best} if actual == best else {"actDCF": actual, "minDCF": best}
+        for costs, errors in alike.items():
             if errors:
                 entries.setdefault((costs, errors), []).append(str(point))
-    notes = list[str]()
     for (costs, errors), names in entries.items():
         which = f"{costs} at {_points(names)}"
         notes.append(Note(f"{which} {'rest' if ' and ' in which else 'rests'} on {errors}.", "few-errors"))

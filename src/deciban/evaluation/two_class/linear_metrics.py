@@ -318,7 +318,7 @@ class WithoutGroups:
         n_groups = len(own[0])
         if n_groups < 2 or not all(counts.any(axis=1).all() for counts in left):
             return None
-        best = BestDecisions.of(*left)
+        best = BestDecisions.in_groups(*left, costs.bins.starts)
         some = [metrics[k] for k in minima]
         shifts, held_out = chosen_without(some, costs, (tar.in_bins, non.in_bins), left, best)
         means = [_sums(counts, of_class).sum(axis=0) for counts, of_class in zip(own, held_out, strict=True)]
@@ -455,7 +455,7 @@ def chosen_without(
     shifts : (n_metrics,) array
     held_out : (2, n_groups, n_bins, n_metrics) array
     """
-    best = BestDecisions.of(*left) if best is None else best
+    best = BestDecisions.in_groups(*left, costs.bins.starts) if best is None else best
     all_of_them = _minima(metrics, costs.best, whole)
     rates = np.array([one.rate for one in metrics])
     shifts = shifts_of(all_of_them[0], _minima(metrics, best, left), rates)

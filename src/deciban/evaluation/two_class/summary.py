@@ -130,9 +130,10 @@ class TrialsByUnit(ABC):
         values : (n,) array
             Thresholds at which counts must be exact.
         """
-        from deciban.core.resampling.linearised import LinearCosts, bins_of  # only intervals need it
+        from deciban.core.resampling.linearised import AS_SINGLES, LinearCosts, bins_of  # only intervals need it
 
-        bins, facts = bins_of(ranks.table, ranks.pav, values, self.about.n_units), self.singles
+        facts = self.singles
+        bins = bins_of(ranks.table, ranks.pav, values, self.about.n_units if facts is None else AS_SINGLES)
         costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, bins)
         if facts is None:
             unit: unit_counts.CountedByUnit = self.look(partial(UnitTrials.by_unit, bins=bins))
