@@ -232,6 +232,7 @@ def test_a_worker_that_is_lost_before_the_scheduler_hears_of_it_does_no_harm(cli
     assert failed
 
 
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")  # threads of Dask use it
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_cuts_order_tasks_and_batches_change_nothing(client, monkeypatch, data):
