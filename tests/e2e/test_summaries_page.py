@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from support.pages import page
 
@@ -36,4 +37,7 @@ def test_commands_of_the_page_run(tmp_path, deciban):
             for one in (f"{shards}-?.parquet", f"{summary}.summary")
         )
         assert whole.splitlines()[0] == merged.splitlines()[0]
-        assert whole.splitlines()[2].split(",")[1:4] == merged.splitlines()[2].split(",")[1:4]
+        cells, others = (one.splitlines()[2].split(",")[1:4] for one in (whole, merged))
+        assert cells[0] == others[0]
+        # Corrected minima of trials without names depend on the order of rows.
+        assert [float(one) for one in cells[1:]] == pytest.approx([float(one) for one in others[1:]], rel=0.02)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.resampling import unit_counts
+from deciban.core.resampling import linearised, unit_counts
 from deciban.core.resampling.units import TrialUnits, independent
 from deciban.engines import Threads
 from deciban.engines import units as trial_units
@@ -18,6 +18,15 @@ from deciban.evaluation.uncertainty import Resampling
 from deciban.rules import ThresholdDensity
 from support.array_sources import Apart, source_of
 from support.how_sure import assert_equally_sure
+
+
+@pytest.fixture(autouse=True, scope="module")
+def exact_bins():
+    """Each score has its own bin, also where units are listed, which have coarser bins otherwise."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linearised, "_ROOM", 1 << 60)
+        yield
+
 
 DENSITY = ThresholdDensity([0.0, 0.6, 1.0], [0.0, 2.0, 0.0])
 METRICS = TwoClassMetrics([0.01, 0.5], fnmr_at=[0.1], at_thresholds={"x": 0.3}, posteriors_at=[0.2], rule=DENSITY)

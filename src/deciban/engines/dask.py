@@ -445,13 +445,17 @@ class DaskEngine(Engine):
 
     def as_done(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Foreign]]:
         """Submit tasks, a few at a time, and yield their positions and results as soon as they arrive."""
+        from distributed import wait
+
         waiting, futures = enumerate(calls), dict[Foreign, int]()
         while True:
             room = max(2 * self.n_threads - len(futures), 0)
             futures |= {self.submitted(*call): at for at, call in islice(waiting, room)}
             if not futures:
                 return
-            for future in _first_done(self.client, list(futures)):
+            with self.client.as_current():
+                done: Foreign = wait(list(futures), return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+            for future in done.done:
                 yield futures.pop(future), future.result()
 
     def _run(self, work: W, partitions: Sequence[SourcePartition]) -> W:
@@ -464,18 +468,17 @@ class DaskEngine(Engine):
             shared = self._sent(work.empty())
             with self._cancelled_on_error():
                 calls = progress.calls(shared, shares(partitions, n_tasks), rows)
-                sums = [self.submitted(*one) for one in calls]
-                needed = list(
-                    sums
-                )  # the scheduler may hear that they are not, before it knows the tasks that need them
+                # All are kept: the scheduler may hear that sums are not needed before it knows tasks that need them.
+                levels = [[self.submitted(*one) for one in calls]]
                 # The last two sums are moved once, and at the same time, if both come directly from their workers.
-                while len(sums) > (2 if self.client.direct_to_workers else 1):
-                    pairs = (sums[at : at + 2] for at in range(0, len(sums), 2))
+                while len(levels[-1]) > (2 if self.client.direct_to_workers else 1):
+                    pairs = [levels[-1][at : at + 2] for at in range(0, len(levels[-1]), 2)]
                     # Sums that wait take memory.
-                    sums = [self.submitted(operator.add, *own, priority=1) if own[1:] else own[0] for own in pairs]
-                    needed += sums
+                    levels.append(
+                        [self.submitted(operator.add, *own, priority=1) if own[1:] else own[0] for own in pairs]
+                    )
                 try:
-                    ws: list[W] = self.client.gather(sums)
+                    ws: list[W] = self.client.gather(levels[-1])
                 except CancelledError:
                     self._left = progress.left(list(self._shares.values()))
                     raise
@@ -588,15 +591,6 @@ def _summed(work: W, share: Share, at: int, topic: str, version: str, is_command
             done += sum(one.n_rows for one in batch)
             get_worker().log_event(topic, (at, done))
     return w
-
-
-def _first_done(client: Foreign, futures: list[Foreign]) -> list[Foreign]:
-    """Return the futures that are done, at least one."""
-    from distributed import wait
-
-    with client.as_current():
-        foreign: Foreign = wait(futures, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
-    return list(foreign.done)
 
 
 def _stop_if_cancelled() -> None:
