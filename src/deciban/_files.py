@@ -21,9 +21,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from deciban.errors import FormatError, InputError, display_name, one_line, require_file_name
+
+if TYPE_CHECKING:
+    from deciban.types import PathLike
 
 
 def content_of(file: Any, name: str) -> bytes:
@@ -394,7 +397,7 @@ MOST_OF_SETTINGS = 1 << 26
 """Maximum number of bytes in a file of settings, such as costs or options."""
 
 
-def read_short_text(path: str | os.PathLike[str], most: int | None = None) -> str:
+def read_short_text(path: PathLike, most: int | None = None) -> str:
     """Return the text of a file that is short, unless it is the wrong one; ``most`` is in bytes.
 
     Raises
@@ -440,7 +443,7 @@ def toml_of(text: str, name: str, example: str) -> dict[str, Any]:
         raise FormatError(f"{name}: not TOML ({words}). {example}") from error
 
 
-def is_file(name: str | os.PathLike[str]) -> bool:
+def is_file(name: PathLike) -> bool:
     """Return True if a readable file with this name exists."""
     try:
         return Path(name).exists() and not Path(name).is_dir()

@@ -639,17 +639,17 @@ _SPREAD = 0.1
 """Smallest range of scores that look like probabilities: uninformative llrs are all near 0 and may have one sign."""
 
 
-def way_out(whose: str, function: str) -> str:
-    """Return advice on scores that look like probabilities, if they are some."""
+def note_on_probabilities(words: str, whose: str, function: str) -> Note:
+    """Return a note on scores that look like probabilities, with what to do if they are, and if not."""
     way = f"{option(probabilities='PRIOR')}{either(f', or {function}', '')}"
-    return f"for probabilities pass the share of {whose} in training ({way})"
+    fact = f"{words}: for probabilities pass the share of {whose} in training ({way})"
+    return Note(fact, "no-llrs", "; for other scores calibrate.")
 
 
 def probabilities_note() -> Note:
     """Return the note on two-class scores that look like probabilities."""
     words = "All scores lie in [0, 1], so they are not log-likelihood ratios, and actual costs and Cllr are meaningless"
-    way = way_out("targets", "decisions.llr_from_probability")
-    return Note(f"{words}: {way}", "no-llrs", "; for other scores calibrate.")
+    return note_on_probabilities(words, "targets", "decisions.llr_from_probability")
 
 
 def like_probabilities(lowest: float, highest: float, n_trials: float) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban._validate.arrays import FEWEST, several, way_out
+from deciban._validate.arrays import FEWEST, note_on_probabilities, several
 from deciban.errors import InputError, Note, TrialError, either, option, warn
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -331,8 +331,7 @@ ROUNDING = 1e-3
 def posteriors_note() -> Note:
     """Return the note on multiclass scores that look like probabilities."""
     words = "Scores lie in [0, 1] and sum to 1, so they are not log-likelihoods, and Cllr and costs are meaningless"
-    way = way_out("each class", "multiclass.loglik_from_posterior")
-    return Note(f"{words}: {way}", "no-llrs", "; for other scores calibrate.")
+    return note_on_probabilities(words, "each class", "multiclass.loglik_from_posterior")
 
 
 def target_prior(values: object, name: str) -> float:

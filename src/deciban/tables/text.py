@@ -141,23 +141,19 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
     compared = ("single", "left out", "leave-one-out", "without quality")
     silent = {row.name for row in rows if row.role in compared}
     shown = {row.name: f"{row.name} (calibrated)" if row.role == "single" else row.name for row in rows}
-    systems = tuple(
-        replace(one, name=shown.get(one.name, one.name), notes=() if one.name in silent else _without_advice(one.notes))
-        for one in results.systems
-    )
+    systems = []
+    for one in results.systems:
+        notes = [note.when_calibrated() if isinstance(note, Note) else note for note in one.notes]
+        own = () if one.name in silent else tuple(notes)
+        systems.append(replace(one, name=shown.get(one.name, one.name), notes=own))
     order = [shown[row.name] for row in rows if getattr(row, part) is not None or row.note]
     sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
-    results, how = (replace(results, systems=systems), terminal.TableOptions(with_trials=len(sizes) > 1))
+    results, how = replace(results, systems=tuple(systems)), terminal.TableOptions(with_trials=len(sizes) > 1)
     print_results(results, out, order=order, all_classes=None, options=how)
     print_conditions(results, out)
     for row in rows:
         if row.note and (part == "dev" or getattr(row, part) is None):
             say(out, f"{row.name}: {row.note}", "yellow")
-
-
-def _without_advice(notes: Iterable[str]) -> tuple[str, ...]:
-    """Return notes without the advice to calibrate, which is done."""
-    return tuple(one.when_calibrated() if isinstance(one, Note) else one for one in notes)
 
 
 def _print_selection(selection: Selection, out: Console) -> None:

@@ -44,7 +44,7 @@ _FEWEST, _MOST = 128, 4096
 """Numbers of bins with many units, and with few."""
 
 AS_SINGLES = 256
-"""Number of units for `bins_of` if each trial is a unit: they are counted by group, so that 1024 bins have room."""
+"""Number of units that gives 1024 bins, for trials that are units: they are counted by group of units, not by unit."""
 
 
 @dataclass(frozen=True)

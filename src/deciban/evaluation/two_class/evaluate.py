@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from deciban.core.ranks import roc
 from deciban.core.resampling.clusters import ClassVariances
 from deciban.core.resampling.intervals import LEVEL, Estimate
-from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bins_of
+from deciban.core.resampling.linearised import BestDecisions, LinearCosts
 from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences
 from deciban.errors import InputError, Note, listed, not_none, option
 from deciban.evaluation import uncertainty
@@ -107,7 +107,7 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     notes, entries = list[str](), dict[tuple[str, str], list[str]]()
     is_rough = false_alarms > misses
     if is_rough:
-        are_all = not are_llrs or max(max(point.n_fa, point.n_miss) for point in points) < roc.FEW_ERRORS
+        are_all = not are_llrs or max((max(point.n_fa, point.n_miss) for point in points), default=0) < roc.FEW_ERRORS
         which, few = "All metrics" if are_all else "EER, minDCF, min Cllr and AUC", f"fewer than {roc.FEW_ERRORS}"
         words = f"{which} are uncertain: {few} misses or {few} false alarms at every prior."
         notes.append(Note(words, "few-errors"))
@@ -545,7 +545,7 @@ def costs_of_trials(summary: Summary, evaluation: Evaluation, metric: uncertaint
     """
     trials = not_none(summary.units, "units").in_memory("influences of trials")
     n_units = trials.about.n_units
-    bins = bins_of(summary.ranks.table, summary.ranks.pav, _wanted(summary, evaluation), n_units)
+    bins = trials.bins(summary.ranks, _wanted(summary, evaluation))
     costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.ranks.pav, summary.ranks.rocch, bins)
     known = {one.name: one for one in linear.MetricsOfEvaluation(summary, evaluation, costs, (n_units, n_units))}
     tar, non = uncertainty.looked_up(known, metric).costs_by(costs.best)[:, 0]

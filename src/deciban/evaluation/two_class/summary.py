@@ -120,6 +120,12 @@ class TrialsByUnit(ABC):
     def drawn(self, metrics_of: MetricsOfTables, counted: BinnedTrials, resampling: Resampling) -> Replicated:
         """Return `replicated` for trials that are units or have two units each."""
 
+    def bins(self, ranks: SortedScores, values: FloatArray) -> ScoreBins:
+        """Return bins of scores with borders at these values: fewer for more units, unless each trial is a unit."""
+        from deciban.core.resampling.linearised import AS_SINGLES, bins_of
+
+        return bins_of(ranks.table, ranks.pav, values, self.about.n_units if self.singles is None else AS_SINGLES)
+
     def counted(self, ranks: SortedScores, values: FloatArray) -> BinnedTrials:
         """Count targets and non-targets by unit and bin.
 
@@ -130,10 +136,9 @@ class TrialsByUnit(ABC):
         values : (n,) array
             Thresholds at which counts must be exact.
         """
-        from deciban.core.resampling.linearised import AS_SINGLES, LinearCosts, bins_of  # only intervals need it
+        from deciban.core.resampling.linearised import LinearCosts  # only intervals need it
 
-        facts = self.singles
-        bins = bins_of(ranks.table, ranks.pav, values, self.about.n_units if facts is None else AS_SINGLES)
+        bins, facts = self.bins(ranks, values), self.singles
         costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, bins)
         if facts is None:
             unit: unit_counts.CountedByUnit = self.look(partial(UnitTrials.by_unit, bins=bins))

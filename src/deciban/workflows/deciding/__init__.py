@@ -216,15 +216,10 @@ class DecidedFiles:
         lines = self.tally.lines(self.table.actions, self.application, has_key=self.keyed is not None)
         if self.keyed is not None:
             default = self.application.default_risk
-            times = "" if default == 0.0 else f"{self.keyed.risk / default:.4g}"
-            ratio = (
-                ""
-                if not times
-                else ", as without scores"
-                if times == "1"
-                else f", {times} times the cost without scores"
-            )
-            lines.append(f"at the given prior, actual mean cost according to the key: {self.keyed.risk:.6g}{ratio}")
+            line = f"at the given prior, actual mean cost according to the key: {self.keyed.risk:.6g}"
+            times = f"{self.keyed.risk / default:.4g}" if default else ""
+            words = "as without scores" if times == "1" else f"{times} times the cost without scores"
+            lines.append(f"{line}, {words}" if times else line)
         return lines
 
 

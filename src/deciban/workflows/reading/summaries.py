@@ -295,7 +295,7 @@ def merge_summaries(summaries: Sequence[PathLike], output: PathLike) -> tuple[Me
     --------
     See `deciban.summarize_files`.
     """
-    files = _files(summaries)
+    files = [one for path in summaries for one in files_of(path)]
     names = list(map(display_name, files))
     head = summary_files.head_of_all([summary_files.read_head(file) for file in files], names)
     scratch = ScratchFolder()
@@ -304,7 +304,3 @@ def merge_summaries(summaries: Sequence[PathLike], output: PathLike) -> tuple[Me
     scratch.remove()
     read = Message("read", shortened(", ".join(names)), summary_files.head_in_words(head))
     return read, Message("wrote", display_name(output), "the summary of all of them")
-
-
-def _files(paths: Sequence[PathLike]) -> list[PathLike]:
-    return [one for path in paths for one in files_of(path)]
