@@ -9,7 +9,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -98,6 +98,7 @@ class PairwiseAnalysis(ByValue):
     classes : tuple of str or None
     cllr, min_cllr : (n_classes, n_classes) arrays
         Cllr of the pairwise log-likelihood ratios in bits, and its minimum by PAV; symmetric, with 1 on the diagonal.
+        Evaluations of trials in memory compute them when they are read.
     """
 
     classes: tuple[str, ...] | None
@@ -246,7 +247,13 @@ def pairwise_analysis(
     """
     trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     trials.require()
-    return PairwiseAnalysis(trials.classes, *Pairs.of(trials).cllr())
+    return pairwise_analysis_of(trials)
+
+
+def pairwise_analysis_of(trials: ScoredClasses, call: Callable[..., Any] = operator.call) -> PairwiseAnalysis:
+    """Return `pairwise_analysis` of checked trials of all classes; ``call`` computes the costs, or defers this."""
+    both = cache(lambda: Pairs.of(trials).cllr())
+    return PairwiseAnalysis(trials.classes, call(lambda: both()[0]), call(lambda: both()[1]))
 
 
 MOST_CLASSES = 20

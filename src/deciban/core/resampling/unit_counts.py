@@ -32,7 +32,7 @@ _DENSE, _SMALL = 1 << 22, 1 << 20
 """Number of entries up to which a table is an array, and up to which it is one although most entries are 0."""
 
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 18
 """Entries of a table that are processed at once."""
 
 
@@ -106,7 +106,7 @@ class UnitCounts:
             return _table(codes[some], bin_of[some], None if weights is None else weights[some], shape)
 
         if len(groups) == 1:
-            return cls(_table(first, bin_of, weights, shape), units.keys, in_bins, group, inside, by_group)
+            return cls(_table(first, bin_of, weights, shape), units.keys, in_bins, group, inside, by_group).packed()
         other, together = units.codes[1], np.flatnonzero(groups[0] == groups[1])
         is_same = other[together] == first[together]
         twice, within = together[is_same], together[~is_same]
@@ -117,7 +117,7 @@ class UnitCounts:
         else:
             counts = _table(first, bin_of, weights, shape) + _table(other, bin_of, weights, shape)
             counts = counts - counted(first, twice, shape) if len(twice) else counts  # a unit on both sides counts once
-        return cls(counts, units.keys, in_bins, group, inside, by_group)
+        return cls(counts, units.keys, in_bins, group, inside, by_group).packed()
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same bins."""
@@ -156,9 +156,10 @@ class UnitCounts:
 
     def packed(self) -> UnitCounts:
         """Return the same counts; arrays of whole numbers are as short as possible."""
-        if self.is_sparse or self.counts.dtype.kind == "f":
+        if hasattr(self.counts, "nnz") or self.counts.dtype.kind == "f":
             return self
-        return replace(self, counts=self.counts.astype(np.min_scalar_type(self.counts.max(initial=0))))
+        kind = np.min_scalar_type(self.counts.max(initial=0))
+        return replace(self, counts=self.counts.astype(kind, copy=False))
 
     def block(self, part: slice) -> FloatArray:
         """Return the counts of some units as a float array."""
@@ -369,7 +370,10 @@ def cumulated(table: FloatArray) -> FloatArray:
 
 def sums_of_rows(table: Table) -> FloatArray:
     """Return the sum of the trials of each unit of a table."""
-    return np.asarray(table @ np.ones(table.shape[1], np.result_type(table.dtype, np.int32)), np.float64)
+    kind = np.result_type(table.dtype, np.int32)
+    if hasattr(table, "nnz"):
+        return np.asarray(table @ np.ones(table.shape[1], kind), np.float64)
+    return np.asarray(table.sum(axis=1, dtype=kind), np.float64)
 
 
 def groups_of_units(keys: Keys, n_groups: int) -> IntArray:

@@ -427,7 +427,8 @@ def class_evaluation_of(
         raise InputError(f"summary: no trials of {called}. Every class is averaged separately and needs at least one.")
     n_classes, prior, flat = len(summary.classes), summary.prior, np.full(len(summary.counts), 1 / len(summary.counts))
     costs, detection, curves = detection_costs(summary)
-    rates, pairs = rates_of(summary.confusion), summary.problems.pairs()
+    rates = rates_of(summary.confusion)
+    pairs = None if isinstance(summary.problems, LazyProblems) else summary.problems.of_pairs
     uneven = WEIGHTED if summary.is_weighted else ""
     known = None if summary.whole is None else summary.whole.classifier
     result = ClassEvaluation(
@@ -459,15 +460,15 @@ def class_evaluation_of(
         sample_confusion=None if known is None else known[1],
         decided=summary.decided,
     )
-    del pairs  # their leads take as much memory as the scores
     noted = replace(result, notes=class_notes(result, summary.checks))
     if not isinstance(summary.problems, LazyProblems):
         return noted
-    if summary.problems.units is not None:
-        from deciban.evaluation.multiclass.metric_groups import class_uncertainty_of  # loads on request
+    whole = completed(noted, summary)
+    if summary.problems.units is None:
+        return whole
+    from deciban.evaluation.multiclass.metric_groups import class_uncertainty_of  # loads on request
 
-        noted = replace(noted, uncertainty=class_uncertainty_of(summary, noted, resampling or Resampling()))
-    return completed(noted, summary)
+    return replace(whole, uncertainty=class_uncertainty_of(summary, whole, resampling or Resampling()))
 
 
 def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:

@@ -424,10 +424,6 @@ class CountedProblems:
         """Return the PAV blocks of each class against the rest, at one of the priors of the rivals."""
         return [one.pav for one in self.of_targets[at]]
 
-    def pairs(self) -> CountedPairs | None:
-        """Return each pair of classes, if requested."""
-        return self.of_pairs
-
 
 MOST_DECIDED = 30
 """Largest number of classes for counts of decisions, which grow with its third power."""

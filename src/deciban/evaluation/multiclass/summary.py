@@ -36,7 +36,7 @@ from deciban.evaluation.uncertainty import defer
 from deciban.metrics import SortedScores
 from deciban.multiclass import DetectionAnalysis, analysis
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
-from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses, mixed, scores_of, sums_of_costs, surprises
+from deciban.multiclass.tables import Detectors, ScoredClasses, mixed, scores_of, sums_of_costs, surprises
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -149,10 +149,6 @@ class LazyProblems:
     def pavs(self, at: int) -> list[Pav]:
         """Return the PAV blocks of each class against the rest, at one of the priors."""
         return self._pavs.get(at) or [one.pav for one in self.detectors(at)]
-
-    def pairs(self) -> Pairs | None:
-        """Return each pair of classes, if requested."""
-        return Pairs.of(self.trials) if self.has_pairs else None
 
     @classmethod
     def merged(cls, parts: Sequence[LazyProblems]) -> LazyProblems:
@@ -530,6 +526,7 @@ def _accepted(trials: ScoredClasses, metrics: ClassMetrics, p_out_of_set: float)
 
 
 defer(analysis.SubsetCosts, "value")
+defer(analysis.PairwiseAnalysis, "cllr", "min_cllr")
 
 
 def completed(result: ClassEvaluation, summary: ClassSummary) -> ClassEvaluation:
@@ -542,7 +539,9 @@ def completed(result: ClassEvaluation, summary: ClassSummary) -> ClassEvaluation
     curves = replace(result.curves, reliability=call(functools.partial(_reliability_of, trials, prior)), sample=sample)
     if summary.whole is not None and subsets is None and not result.no_subsets:
         subsets = analysis.subset_c_avg_of(trials, summary.metrics.p_target[0], call)
-    return replace(result, subsets=subsets, curves=curves, decided=problem_sums.DecidedAt.of(trials, prior, call))
+    pairs = analysis.pairwise_analysis_of(trials, call) if summary.in_turn.has_pairs else None
+    decided = problem_sums.DecidedAt.of(trials, prior, call)
+    return replace(result, pairwise=pairs, subsets=subsets, curves=curves, decided=decided)
 
 
 def _reliability_of(trials: ScoredClasses, prior: FloatArray) -> Reliability:

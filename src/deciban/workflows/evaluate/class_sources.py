@@ -367,7 +367,7 @@ class BatchedInfluences:
             return None
         if not isinstance(summary.problems, CountedProblems):
             raise TypeError("summary: trials in memory, but this one must have counted problems")
-        pairs, units = summary.problems.pairs(), self.who.units
+        pairs, units = summary.problems.of_pairs, self.who.units
         pavs = {} if pairs is None else {name: one.pav for name, one in pairs.scores.items()}
         metric_groups = MetricGroups.of(summary, evaluation, design, units, pavs)
         gathered = CollectedMetrics(design, metric_groups.kept(len(units.keys), self.resampling.keep))
