@@ -648,13 +648,16 @@ def summarize_by_value(
     require_two_classes(tally.n, source.name)
     adding = SortedSummation.of(metrics, tally.n[1], tally.n[0], _STEP)
     rare = all_in_order([tally.rare])[0]
-    return _summary(rare, tally.values, rarer, SortRoom.of(engine, memory).n_threads, adding)
+    return _summary(rare, tally.values, rarer, adding)
 
 
-def _summary(rare: ScoreArray, values: ValueCounts, rarer: int, n_threads: int, adding: SortedSummation) -> Summary:
-    """Return the summary from the sorted scores of the rarer class and the counts of the other class."""
+def _summary(rare: ScoreArray, values: ValueCounts, rarer: int, adding: SortedSummation) -> Summary:
+    """Return the summary from the sorted scores of the rarer class and the counts of the other class.
+
+    Two threads would need more time: they would wait for each other at each of many short steps.
+    """
     give_back()
-    entries = list(in_threads(lambda block: block.taken(), values.blocks(), n_threads))
+    entries = [block.taken() for block in values.blocks()]
     ends = np.cumsum([len(scores) for scores, _ in entries]).tolist()
     starts = [0, *ends[:-1]]
     scores, counts = (np.concatenate(one) for one in zip(*entries, strict=True))
@@ -669,6 +672,6 @@ def _summary(rare: ScoreArray, values: ValueCounts, rarer: int, n_threads: int, 
         below = cuts[at], cumulated[starts[at]].item()
         return adding(*parts, below) if rarer else adding(*parts[::-1], below[::-1])
 
-    parts = list(in_threads(added, range(len(ends)), n_threads))
+    parts = [added(at) for at in range(len(ends))]
     tar, non = (own, others) if rarer else (others, own)
     return adding.summary(parts, tar, non, is_weighted=False)
