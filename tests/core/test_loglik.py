@@ -1,6 +1,7 @@
 """Blocks of log-likelihoods."""
 
 import math
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -44,6 +45,18 @@ def test_relative_blocks_have_a_best_class_at_zero():
     np.testing.assert_array_equal(block.T, expected)
     # Of classes that are all excluded none is preferred.
     np.testing.assert_array_equal(kernels.relative(table, slice(3, 4), np.array([0, 1])), [[0], [0]])
+
+
+@pytest.mark.parametrize("order", ["C", "F", "strided"])
+def test_a_block_of_any_layout_is_gathered_without_a_copy_of_the_whole(order):
+    wide = np.random.default_rng(3).normal(size=(20_000, 20))
+    table, rows = wide[:, ::2] if order == "strided" else np.array(wide[:, :10], order=order), np.arange(7, 20_000, 211)
+    tracemalloc.start()
+    block = kernels.class_major(table, rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(block, table[rows].T)
+    assert peak < table.nbytes / 10
 
 
 def test_sums_without_one_term_keep_the_digits_of_the_small():

@@ -158,8 +158,7 @@ class UnitCounts:
         """Return the same counts; arrays of whole numbers are as short as possible."""
         if hasattr(self.counts, "nnz") or self.counts.dtype.kind == "f":
             return self
-        kind = np.min_scalar_type(self.counts.max(initial=0))
-        return replace(self, counts=self.counts.astype(kind, copy=False))
+        return replace(self, counts=self.counts.astype(np.min_scalar_type(self.counts.max(initial=0)), copy=False))
 
     def block(self, part: slice) -> FloatArray:
         """Return the counts of some units as a float array."""
@@ -371,9 +370,8 @@ def cumulated(table: FloatArray) -> FloatArray:
 def sums_of_rows(table: Table) -> FloatArray:
     """Return the sum of the trials of each unit of a table."""
     kind = np.result_type(table.dtype, np.int32)
-    if hasattr(table, "nnz"):
-        return np.asarray(table @ np.ones(table.shape[1], kind), np.float64)
-    return np.asarray(table.sum(axis=1, dtype=kind), np.float64)
+    sums = table @ np.ones(table.shape[1], kind) if hasattr(table, "nnz") else table.sum(axis=1, dtype=kind)
+    return np.asarray(sums, np.float64)
 
 
 def groups_of_units(keys: Keys, n_groups: int) -> IntArray:
