@@ -34,6 +34,21 @@ def test_decisions_are_written_and_told(run, tmp_path):
     assert "at the given prior, actual mean cost according to the key: 0.075, 0.25 times the cost without scores" in out
 
 
+def test_keys_without_a_header_need_their_columns_and_scores_are_listed_once(run, tmp_path):
+    (tmp_path / "costs3.toml").write_text(
+        'actions = ["a", "b", "c"]\nclasses = ["a", "b", "c"]\ncosts = [[0, 1, 1], [1, 0, 1], [1, 1, 0]]\n'
+    )
+    (tmp_path / "loglik.csv").write_text("segment,a,b,c\ns1,2,0,0\ns2,0,3,0\ns3,0,0,1\n")
+    (tmp_path / "class.key").write_text("s1 a\ns2 b\ns3 c\n")
+    call = "decide loglik.csv --costs costs3.toml --prior flat --key class.key -o out.csv"
+    code, _, err = run(call)
+    assert (code, f"{call} --key-columns trial,class" in err) == (2, True)
+    code, out, err = run(f"{call} --key-columns trial,class")
+    assert code == 0, err
+    assert "according to the key: 0, 0 times the cost without scores" in out
+    assert err.count("read  loglik.csv") == 1
+
+
 def test_standard_output_is_for_the_table(run):
     code, out, err = run("decide llr.csv --costs costs.toml --prior 0.5 -o -")
     assert code == 0
@@ -66,6 +81,10 @@ def test_a_fusion_takes_its_quality_measures(run, tmp_path):
         ("decide llr.csv --costs costs.toml -o out.csv", "--prior"),
         ("decide llr.csv --costs costs.toml --prior 2 -o out.csv", "prior: 2.0"),
         ("decide llr.csv --costs nowhere.toml --prior 0.5 -o out.csv", "nowhere.toml"),
+        (
+            "decide llr.csv --costs costs.toml --prior 0.5 --key-columns trial,label -o out.csv",
+            "--key-columns: there is no key",
+        ),
         ("decide llr.csv llr.csv --costs costs.toml --prior 0.5 -o out.csv", "one system"),
     ],
 )

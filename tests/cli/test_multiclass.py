@@ -453,3 +453,23 @@ def test_the_prior_at_which_most_is_told(run):
     (one,) = json.loads(run("eval", "sysA.csv", "--key", "key.csv", "--capacity", "--json", "-q")[1])["systems"]
     assert one["capacity"]["bits"] >= one["information_at"][0]["available"] - 1e-9
     assert sum(one["capacity"]["prior"]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "caption"),
+    [
+        ("", "equal priors (C_avg: target prior 0.5); without scores: Cllr 1.585 bits, error rate 66.7 %"),
+        ("--prior a=0.5,b=0.3,c=0.2", "target prior 0.5, other metrics at prior a 0.5, b 0.3, c 0.2; without scores:"),
+        (
+            "--group ab=a,b --group c=c",
+            "Cllr at equal priors, C_avg at target prior 0.5, other metrics at prior ab 0.667",
+        ),
+    ],
+)
+def test_the_caption_states_the_prior_of_each_metric(run, tmp_path, monkeypatch, options, caption):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loglik.csv").write_text("segment,class,a,b,c\ns1,a,2,0,0\ns2,b,0,3,0\ns3,c,0,0,1\ns4,c,1,0,0\n")
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, err = run(f"eval loglik.csv {options}")
+    assert code == 0, err
+    assert caption in " ".join(out.split())

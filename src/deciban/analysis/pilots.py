@@ -455,6 +455,7 @@ class Plan(ByValue, Jsonable):
         if self.written(pilot.expected) != self.written(pilot.value):
             known += f" (corrected {self.written(pilot.expected)})"
         known += f", standard error {self.written(self.standard_error)}"
+        known += " (from variance components; intervals use another estimate)" if len(self.shares) > 1 else ""
         items = [
             f"pilot: {size_in_words(pilot, pilot.noun)}: {known}",
             f"{self._goal()}: about {size_in_words(first, pilot.noun)}",

@@ -168,7 +168,7 @@ def leaderboard_command(
 
 @click.command("identify", cls=cli.SectionedCommand)
 @click.argument("scores", metavar="SCORES...", nargs=-1, required=True, shell_complete=files)
-@cli.options("identify", "reading", "tables", "quiet", "json")
+@cli.options("identify", "key-columns", "reading", "tables", "quiet", "json")
 def identify_command(
     scores: tuple[str, ...],
     *,

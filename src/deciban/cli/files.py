@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command("convert", cls=cli.SectionedCommand)
 @click.argument("source", metavar="IN", shell_complete=files)
 @click.argument("target", metavar="OUT", shell_complete=files)
-@cli.options("convert", "reading", "probabilities", "detection", "llrs", "memory", "quiet", "json")
+@cli.options("convert", "key-columns", "reading", "probabilities", "detection", "llrs", "memory", "quiet", "json")
 def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **arguments: Raw) -> None:
     """Convert IN, in any known format, to OUT. Keeps everything that the format of OUT can contain.
 
@@ -233,7 +233,7 @@ def _print_json(output: Path, messages: Iterable[object], **read: Iterable[Any])
 
 @click.command("decide", cls=cli.SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@cli.options("decide", "kind-of-scores", "classes", "reading", "probabilities", "memory", "json")
+@cli.options("decide", "key-columns", "kind-of-scores", "classes", "reading", "probabilities", "memory", "json")
 def decide_command(
     scores: tuple[str, ...],
     *,

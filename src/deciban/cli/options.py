@@ -430,8 +430,8 @@ def joining_options(
     without : sequence of str
         Options of these sections to leave out, by their keys in ``options.toml``.
     """
-    of_metrics = [metrics] if metrics else []
-    sections = ("joining", "by-order", missing, "duplicates", *more, "quiet", "kind", "classes", *of_metrics)
+    every = ("joining", "key-columns", "by-order", missing, "duplicates", *more, "quiet", "kind", "classes", metrics)
+    sections = [name for name in every if name]
     known = [names for section in sections for names in _declared(section) if names not in without]
     declared = [names.split()[-1].partition("/")[0] for names in known]
     own = {name.lstrip("-").replace("-", "_") for name in declared} - {"key", "quiet"}

@@ -530,7 +530,7 @@ def shown_interval(one: OneSystem, metric: MetricKey) -> Interval | None:
 
 
 def bounds_in_words(interval: Interval, *, in_percent: bool = False, beside: str = "") -> tuple[str, str]:
-    """Write both bounds so that their difference has two digits, with at most the digits of the metric beside them.
+    """Write both bounds so that their difference has two digits, and a small bound its first digit.
 
     Parameters
     ----------
@@ -538,7 +538,7 @@ def bounds_in_words(interval: Interval, *, in_percent: bool = False, beside: str
     in_percent : bool
         True if the metric is written in percent; the percent sign is left out.
     beside : str
-        The text of the metric. Bounds have at most its decimals; a bound below the last decimal is written like
+        The text of the metric. Bounds have at most its decimals, and a bound below the last decimal is written like
         ``<0.001``. Bounds of a metric with an exponent have exponents. By default, there is no limit.
 
     Examples
@@ -554,6 +554,8 @@ def bounds_in_words(interval: Interval, *, in_percent: bool = False, beside: str
     >>> noise = Interval(1e-16, -1.1e-12, 1.3e-12, 6e-13, None, 0.95, 100, "by hand")
     >>> bounds_in_words(difference), bounds_in_words(noise)
     (('-0.12', '-0.005'), ('0', '0'))
+    >>> bounds_in_words(Interval(0.49, 0.385, 18.3, 4.5, None, 0.95, 100, "by hand"), beside="0.490")
+    ('0.4', '18')
     """
     scale = 100.0 if in_percent else 1.0
     low, high = scale * interval.low, scale * interval.high
@@ -570,13 +572,13 @@ def bounds_in_words(interval: Interval, *, in_percent: bool = False, beside: str
         scale * interval.estimate, low, high, digits
     ):
         digits += 1
-    if most is not None and digits > most:
-        return _no_false_zero(low, most), _no_false_zero(high, most)
-    if most is not None:
-        return f"{low:z.{digits}f}", f"{high:z.{digits}f}"
+    # A bound that is much smaller than the other one has its own first digit.
     first = (0 if abs(one) < ROUNDING else -math.floor(math.log10(abs(one))) for one in (low, high))
-    below, above = (max(digits, one) if one <= _MOST_DIGITS else digits for one in first)  # other bounds are not 0
-    return f"{low:z.{below}f}", f"{high:z.{above}f}"
+    if most is None:
+        below, above = (max(digits, one) if one <= _MOST_DIGITS else digits for one in first)
+        return f"{low:z.{below}f}", f"{high:z.{above}f}"
+    below, above = (min(max(digits, one), most) for one in first)
+    return _no_false_zero(low, below), _no_false_zero(high, above)
 
 
 def in_more_digits(interval: Interval, text: str, ends: Sequence[str], *, in_percent: bool) -> tuple[str, str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.errors import amount, counted, one_line, option, topic_of
+from deciban.errors import amount, counted, one_line, option, some_of, topic_of
 from deciban.evaluation.breakdowns import headings_of, rows_of
 from deciban.evaluation.metrics import METRICS, metric_of
 from deciban.evaluation.one_system import OneSystem, WithInterval, has_llrs, with_interval
@@ -392,15 +392,15 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
 
 def _caption(first: ClassEvaluation) -> str:
     """Return units and priors of the metrics, and the values that scores without information get."""
-    target = f"target prior {first.points[0].p_target:g}" if len(first.points) == 1 else ""
-    target += (
-        "" if first.p_out_of_set is None else f", prior {first.p_out_of_set:g} of {first.classes[-1]} (out of set)"
-    )
-    at = "equal priors" if first.has_flat_prior else "error rate, Brier and cross-entropy at the given prior"
-    at += f" (C_avg: {target.removeprefix(', ')})" if target else ""
-    least = f"Cllr {number(first.reference)} bits, error rate {100.0 * first.default_error_rate:.3g} %"
-    least += "" if first.has_flat_prior else f", cross-entropy {number(first.prior_entropy)}"
-    return f"{at}; without scores: {least}"
+    parts = [f"target prior {first.points[0].p_target:g}"] if len(first.points) == 1 else []
+    parts += [] if first.p_out_of_set is None else [f"prior {first.p_out_of_set:g} of {first.classes[-1]} (out of set)"]
+    target = ", ".join(parts)
+    least = f"without scores: Cllr {number(first.reference)} bits, error rate {100.0 * first.default_error_rate:.3g} %"
+    if first.has_flat_prior:
+        return f"equal priors{target and f' (C_avg: {target})'}; {least}"
+    prior = some_of([f"{one_line(name)} {p:.3g}" for name, p in zip(first.classes, first.prior.tolist(), strict=True)])
+    at = f"Cllr at equal priors{target and f', C_avg at {target}'}, other metrics at prior {prior}"
+    return f"{at}; {least}, cross-entropy {number(first.prior_entropy)}"
 
 
 def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tuple[list[int], str]:
@@ -562,7 +562,8 @@ def print_primaries(results: Results[Any], out: Console) -> None:
     first: Primary = results.primaries[0]
     plan = first.plan
     out.print("")
-    say(out, f"primary metric of {plan.name}: {plan.primary_in_words}", "bold")
+    words = f"not the primary metric of {plan.name} ({plan.primary_in_words})"
+    say(out, words if first.departs else f"primary metric of {plan.name}: {plan.primary_in_words}", "bold")
     write = percent if plan.is_rate else number
     rows = [(one.system, *(metric.written(write) for _, metric in one.shown)) for one in results.primaries]
     caption = f"definition of {plan.name}: {first.status}" if first.status else ""

@@ -370,8 +370,7 @@ def cumulated(table: FloatArray) -> FloatArray:
 def sums_of_rows(table: Table) -> FloatArray:
     """Return the sum of the trials of each unit of a table."""
     kind = np.result_type(table.dtype, np.int32)
-    sums = table @ np.ones(table.shape[1], kind) if hasattr(table, "nnz") else table.sum(axis=1, dtype=kind)
-    return np.asarray(sums, np.float64)
+    return np.asarray(table.sum(axis=1, dtype=kind), np.float64).ravel()
 
 
 def groups_of_units(keys: Keys, n_groups: int) -> IntArray:

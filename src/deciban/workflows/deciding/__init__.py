@@ -286,6 +286,8 @@ def decide_files(
     chosen, say = Options.of("decide_files", options), progress or (lambda _words: None)
     table = costs if isinstance(costs, CostTable) else read_costs(costs)
     application = table.application(prior)
+    about_key = [name for name in ("key_format", "key_columns") if getattr(chosen.reading, name) is not None]
+    refuse(about_key if key is None else [], f"there is no key. Leave it out, or give a key ({option(key=...)}).")
     loaded = None if model is None else trained_model(model, chosen.kind)
     kind = _kind_of(table, loaded, chosen)
     is_fused = loaded is not None and (loaded.is_fusion or bool(loaded.quality_arguments))
@@ -328,9 +330,8 @@ class _Deciding:
             work = replace(self, is_checked=self.is_checked or bool(keyed.counts.sum(axis=0).min() >= _ENOUGH))
         say("deciding")
         tally, messages = work.written(path, out)
-        return DecidedFiles(
-            self.table, self.application, tally, keyed, (*messages, *(one for one in joined if one not in messages))
-        )
+        of_key = [one for one in joined if one.kind != "read" and one not in messages]
+        return DecidedFiles(self.table, self.application, tally, keyed, (*messages, *of_key))
 
     def written(self, path: PathLike, out: PathLike | None) -> tuple[DecisionTally, list[Message]]:
         """Decide all trials of a file, and write the decisions."""
