@@ -255,8 +255,9 @@ def decide_command(
     costs = [[0, 10], [1, 0], [0.3, 0.3]]
 
     with a row for each action and a column for each class: here, accepting a non-target costs 10. OUT has a row
-    for each trial: its names, other columns of the scores, then action, posterior, expected cost, and margin to the
-    second best action. Scores are log-likelihood ratios, or other scores that --model converts to them.
+    for each trial, in the order of SCORES: action, posterior, expected cost, and margin to the second best action.
+    If trials have names, these come first, with the columns that are neither scores nor labels. Scores are
+    log-likelihood ratios, or other scores that --model converts to them.
 
     \b
     deciban decide --costs costs.toml --prior 0.01 --explain

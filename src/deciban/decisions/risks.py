@@ -122,15 +122,15 @@ class DecisionTally(Additive):
         by_prior = f"at the given prior, without scores (always {default}): {application.default_risk:.6g}"
         result.append(f"mean expected cost over these trials: {self.expected_cost:.6g}; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
+            way = "(with a key, decide prints the actual cost; a score file with labels can be its own key)"
             result.append(
                 "this is more than without scores: the shares of the classes in these trials differ from the prior, or "
-                "the scores are not calibrated" + ("" if has_key else " (with a key, decide prints the actual cost)")
+                f"the scores are not calibrated{'' if has_key else f' {way}'}"
             )
-        worth = self.worth
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
         result += [f"{name} is never the best action here" for name in unused]
         if len(actions) > 2:
-            saved = [f"{name} +{one:.3g}" for name, one in zip(actions, worth.tolist(), strict=True)]
+            saved = [f"{name} +{one:.3g}" for name, one in zip(actions, self.worth.tolist(), strict=True)]
             result.append(f"increase of the mean expected cost if an action is removed: {', '.join(saved)}")
         return result
 
