@@ -195,10 +195,11 @@ def summary_columns(systems: Sequence[OneSystem], *, everything: bool = True) ->
     everything : bool
         Whether two-class scores that are not log-likelihood ratios also have actual costs and Cllr.
     """
-    first, columns = systems[0], Columns()
+    first, columns, is_flat = systems[0], Columns(), getattr(systems[0], "has_flat_prior", False)
     are_raw = [first.kind == "two-class" and not everything and not has_llrs(one) for one in systems]
     for key in first.summary_keys():
-        if not _is_shown(key, first) or (metric_of(key).needs_llrs and all(are_raw)):
+        # At the flat prior, the cross-entropy is Cllr in nats.
+        if (key == "cross_entropy" and is_flat) or (metric_of(key).needs_llrs and all(are_raw)):
             continue
         cell = partial(cell_of, key)
         columns[heading_of(key, first)] = (
@@ -209,11 +210,6 @@ def summary_columns(systems: Sequence[OneSystem], *, everything: bool = True) ->
 
 def _unless_raw(cell: Callable[[Any], str], one: OneSystem) -> str:
     return cell(one) if has_llrs(one) else "-"
-
-
-def _is_shown(key: MetricKey, first: Any) -> bool:
-    """Return False for the cross-entropy at the flat prior, which is Cllr in nats."""
-    return key != "cross_entropy" or not first.has_flat_prior
 
 
 def cell_of(key: MetricKey, one: Any) -> str:

@@ -152,10 +152,7 @@ def description(schema: pa.Schema) -> dict[str, Json]:
 
 def numbered_in_order(trials: Trials) -> bool:
     """Return True if trials without names are the rows 0, 1, 2, ... of a table."""
-    if trials.sides != ROW:
-        return False
-    names = trials.names[0].take(of_numpy(trials.codes[0]))
-    return bool(names.equals(of_numpy(np.arange(len(trials))).cast(pa.string())))
+    return trials.sides == ROW and np.array_equal(trials.numbers, np.arange(len(trials)))
 
 
 def to_pandas(table: TrialTable, *more: TrialTable) -> Frame:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from deciban._arrow import Ids, NamesLike, condition_column, encode, of_numpy, plain_names, positions
+from deciban._arrow import Ids, NamesLike, condition_column, encode, of_numpy, plain_names, positions, to_numpy
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, counted, shortened
 from deciban.types import AnyArray, BoolArray, IntArray
@@ -251,7 +251,14 @@ class Trials(Frozen):
             lengths = {name: len(values) for name, values in extra.items()}
             raise InputError(f"conditions: expected {n_rows} values of each, got {lengths}.")
         names = (of_numpy(rows).cast(pa.string()),)
-        return cls(ROW, names, (rows,), origin=origin or Origin("trials"), conditions=extra, n_rows=n_rows)
+        result = cls(ROW, names, (rows,), origin=origin or Origin("trials"), conditions=extra, n_rows=n_rows)
+        vars(result)["numbers"] = rows
+        return result
+
+    @cached_property
+    def numbers(self) -> IntArray:
+        """Row numbers of trials without names."""
+        return to_numpy(self.names[0].cast(pa.int64()))[self.codes[0]]
 
     def __len__(self) -> int:
         if self.listed is not None:
@@ -286,10 +293,8 @@ class Trials(Frozen):
 
     def names_of(self, row: int) -> tuple[str, ...]:
         """Return the names of one trial, one per side."""
-        if self.listed is None and self.mask is None:
-            where: tuple[int, ...] = divmod(row, len(self.names[1]))
-        else:
-            where = tuple(int(codes[row]) for codes in self.codes)
+        is_full = self.listed is None and self.mask is None
+        where = divmod(row, len(self.names[1])) if is_full else tuple(int(codes[row]) for codes in self.codes)
         return tuple(names[at].as_py() for names, at in zip(self.names, where, strict=True))
 
     def codes_in(self, other: Trials) -> IntArray:

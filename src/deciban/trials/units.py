@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import encode, pc, to_numpy
+from deciban._arrow import encode, pc
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import InputError, counted, option
@@ -167,7 +167,9 @@ def units_of_trials(trials: Trials, counting: BoolArray | None = None, *, noun: 
     n_trials = len(trials)
     rows: AnyArray = np.arange(n_trials, dtype=np.int32)
     if trials.sides == ROW:
-        keys = mixed_bits(to_numpy(trials.names[0].cast(pa.int64()))[trials.codes[0]])
+        keys = mixed_bits(trials.numbers)
+        if counting is None:  # their order is that of the rows
+            return TrialUnits((rows,), keys, noun, independent(noun))
     else:
         keys = keys_of_trials([_keys(names)[_codes(trials, at)] for at, names in enumerate(trials.names)])
     return _in_order([rows], [rows], keys, counting, noun=noun, source=independent(noun))
