@@ -65,7 +65,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
         "key   dev.key   kaldi 'enroll test label'   50 target · 200 non-target",
         "join  250 matched · 0 missing · 0 extra · 0 duplicate · no score occurs in both classes",
         f"units  {7 + 250 - 50} speakers, found from target trials",  # models, segments, each target joins two
-        "note  200 of the 207 speakers appear in no target trial; each of their names counts as one",
+        "note  the 207 speakers include 200 names without target trials: unlinked names count as separate speakers",
         "wrote  model.json",
     ]
     lines = out.splitlines()

@@ -38,7 +38,7 @@ def test_fuse_tells_what_each_system_is_worth(run):
     joined, units, note, wrote = err.splitlines()[-4:]
     assert joined == "join  300 matched · 0 missing · 0 extra · 0 duplicate · no score occurs in both classes"
     assert units.endswith("speakers, found from target trials")
-    assert note.endswith("speakers appear in no target trial; each of their names counts as one")
+    assert note.endswith("names without target trials: unlinked names count as separate speakers")
     assert wrote == "wrote  m.json"
     names = [*(f"{name} (calibrated)" for name in "abc"), "without a", "without b", "without c", "fusion"]
     table = printed_table(out, under="Training trials")

@@ -97,9 +97,10 @@ def test_one_column_is_a_unit_for_each_trial():
 
 
 def test_speakers_are_found_from_target_trials():
-    found, (message,) = units()
+    found, (message, note) = units()
     assert found.n_units == 3
     assert message.text == "3 speakers, found from target trials"
+    assert note.text.startswith("the 3 speakers include 1 name without target trials: unlinked")
     same = [left == right for left, right in zip(*(side.tolist() for side in found.codes), strict=True)]
     assert same == [row[2] == "target" for row in ROWS]
     assert found.codes[0][2] == found.codes[0][5]  # m2 and m3, by what is called b/1
@@ -138,8 +139,9 @@ def test_sides_are_unrelated_on_request():
 
 
 def test_trials_of_weight_zero_make_no_units():
-    found, (message,) = units(weights="w")
-    assert message.text.startswith("4 speakers")  # m2 is linked to nobody
+    found, (message, note) = units(weights="w")
+    assert message.text.startswith("4 speakers")
+    assert note.text.startswith("the 4 speakers include 2 names without")  # m2 is linked to nobody
     assert found.n_trials == 7
     by_file = units("units.csv", weights="w")[0]
     assert by_file.n_units == 3
@@ -170,7 +172,7 @@ def test_a_unit_in_every_trial_of_a_class_is_told():
     write("key.csv", HEADER + "m1,x,target,a,a,mon,1\nm1,y,nontarget,a,b,mon,1\nm1,z,nontarget,a,c,tue,1\n")
     write("sys.csv", "enroll,test,score\nm1,x,1\nm1,y,0\nm1,z,0\n")
     _, (_, alone, note) = units()
-    assert alone.text == "2 of the 3 speakers appear in no target trial; each of their names counts as one"
+    assert alone.text == "the 3 speakers include 2 names without target trials: unlinked names count as separate speakers"
     assert note.text.startswith("one speaker is in all targets and in all non-targets: intervals cannot include")
 
 
@@ -179,7 +181,7 @@ def test_non_targets_of_one_speaker_are_counted():
     write("sys.csv", "enroll,test,score\nm1,x,1\nm1,y,1\nm2,x,1\nm2,y,0\nm2,z,0\n")
     found, messages = units()
     assert found.n_units == 2
-    assert "1 non-target trial with one speaker on both sides" in messages[1].text
+    assert "1 non-target trial with one speaker on both sides" in messages[2].text
 
 
 def test_names_on_both_sides_may_be_other_ones():

@@ -377,7 +377,7 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
     caption = f"{left_out}each class against all others: "
     if len(systems) == 1:
         caption += f"cost at target prior {first.points[0].p_target:g}; Cllr in bits; "
-        caption += "minima by isotonic regression (PAV) of each class"
+        caption += "minima by isotonic regression (PAV) of each class, but min Cllr above by scale and offsets"
         out.print(replace(_of_one(first, shown), caption=caption))
         say_all(out, _remarks(first))
     else:

@@ -52,9 +52,9 @@ def require_two_sides(sides: Sequence[str], name: str, *, named: str) -> None:
 def notes_on_speakers(name: SpeakersByName, n_contradictions: int) -> list[str]:
     """Return notes on speakers that were found from target trials."""
     words, n_alone = list[str](), len(name.keys) - name.n_linked
-    if n_alone > name.n_linked:
-        alone = f"{n_alone:,} of the {len(name.keys):,} speakers appear in no target trial"
-        words.append(f"{alone}; each of their names counts as one")
+    if 10 * n_alone > len(name.keys):  # the effect of few is small
+        alone = f"the {len(name.keys):,} speakers include {counted(n_alone, 'name')} without target trials"
+        words.append(f"{alone}: unlinked names count as separate speakers")
     if name.apart:
         words.append("equal names on the two sides are treated as different names, because the key contradicts")
     if n_contradictions:
