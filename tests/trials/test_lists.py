@@ -2,9 +2,10 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from deciban import InputError
+from deciban import InputError, evaluate_files
 from deciban.trials import Origin, Trials
 from support.joins import listed, trials_of
 
@@ -156,3 +157,20 @@ def test_names_with_many_to_one():
     trials = trials_of(PAIRS).densest()
     assert trials.with_names(0, pa.array(["c", "d"])).listed is None
     assert listed(trials.with_names(0, pa.array(["c", "c"]))) == [("c", "x"), ("c", "y")] * 2
+
+
+def test_rows_have_names_only_if_they_are_read(tmp_path, monkeypatch):
+    rows, few = Trials.of_rows(4), Trials.of_rows(4).take(np.array([2, 3]))
+    assert rows.names[0].to_pylist() == ["0", "1", "2", "3"]
+    assert (rows.numbers.tolist(), few.numbers.tolist()) == ([0, 1, 2, 3], [2, 3])
+    assert (rows.is_numbered, few.is_numbered, Trials.of({"row": ["1", "0"]}).is_numbered) == (True, False, False)
+
+    def refused(trials):
+        raise AssertionError(f"{len(trials)} numbers were written as names")
+
+    monkeypatch.setattr(vars(Trials)["names"], "func", refused)
+    score = np.random.default_rng(3).normal(size=60)
+    pq.write_table(pa.table({"score": score, "label": score + np.arange(60) % 3 > 0.7}), tmp_path / "scores.parquet")
+    assert evaluate_files([tmp_path / "scores.parquet"]).systems[0].interval("eer").low > 0.0
+    with pytest.raises(AssertionError, match="4 numbers were written"):
+        Trials.of_rows(4).column("row")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -475,10 +475,6 @@ def _word(argument: str) -> str:
     return _WORDS.get(argument, f"--{argument.replace('_', '-')}")
 
 
-def _listed(arguments: Iterable[str]) -> str:
-    return ", ".join(sorted(map(_word, arguments))) or "none"
-
-
 MULTICLASS_METHODS = {
     "affine": "MulticlassCalibrator",
     "scale": "MulticlassScaleCalibrator",
@@ -534,7 +530,7 @@ def calibrator_of(
             users = users or f"{'two-class' if is_multiclass else 'multiclass'} methods"
             raise click.UsageError(
                 f"{_word(argument)} is no option of method {method}{where}. Its options are "
-                f"{_listed({word for name in names for word in takes[name] & known})}. "
+                f"{', '.join(sorted(map(_word, {word for name in names for word in takes[name] & known}))) or 'none'}. "
                 f"{_word(argument)} belongs to {users}."
             )
     steps = [makers[name](**{key: value for key, value in own.items() if key in takes[name]}) for name in names]

@@ -716,10 +716,10 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: Clus
 def _unequal(design: ClusterDesign, noun: str) -> Iterator[str]:
     items = [
         f"the {name} of {counted(one.n_units, noun)} count as those of "
-        f"{round(one.n_clusters, 1) if one.n_clusters < 10 else round(one.n_clusters):,} {noun}s of equal size"
+        f"{round(one.n_clusters, 1) if one.n_clusters < 10 else round(one.n_clusters):,} with equal numbers"
         for name, one in zip(("targets", "non-targets"), design.sizes, strict=True)
         if one.n_clusters < _UNEQUAL * one.n_units
     ]
     if items:
         words = ", and ".join(items)
-        yield f"Numbers of trials are unequal: {words}. Intervals may be too narrow."
+        yield f"Some {noun}s have many more trials than others: {words}. Intervals may be too narrow."

@@ -502,7 +502,8 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     canvas = axes.Canvas([system.name for system in systems], ax, line_kw, size=_RELIABILITY_SIZE)
     canvas.keep_limits((-0.01, 1.01), (_FLOOR, 1.02))
     for mark, system, one in zip(canvas.marks, systems, curves, strict=True):
-        canvas.ax.plot(*_corners(one), **mark.main)
+        ends = np.stack((one.low, one.high), axis=1).ravel()  # flat within a block, straight between blocks
+        canvas.ax.plot(ends, np.repeat(one.observed, 2), **mark.main)
         _histogram(canvas, one, mark, is_alone=len(systems) == 1)
         if bands and len(systems) <= MOST_WITH_BANDS:
             _band(canvas, system, mark)
@@ -543,11 +544,6 @@ def _labels(system: Evaluation | ClassEvaluation, curve: Reliability) -> tuple[s
         prior = "flat prior" if system.has_flat_prior else "the given prior"
         return f"Posterior probability of the recognized class, at {prior}", "Share of segments recognized rightly"
     return f"Posterior probability of a target, at prior {curve.prior[0]:g}", "Share of targets (after PAV)"
-
-
-def _corners(one: Reliability) -> tuple[FloatArray, FloatArray]:
-    """Return both ends of every block: flat within a block, straight between blocks."""
-    return np.stack((one.low, one.high), axis=1).ravel(), np.repeat(one.observed, 2)
 
 
 def _band(canvas: axes.Canvas, one: OneSystem, mark: axes.Mark) -> None:

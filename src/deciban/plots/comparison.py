@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from deciban.analysis import Plan
 from deciban.analysis.comparison import Comparison, MetricDifference, Pair, metrics_compared
 from deciban.analysis.differences import CurveDifference
-from deciban.analysis.fusion import Loss, SystemWorth
+from deciban.analysis.fusion import SystemWorth
 from deciban.analysis.systems import ScorePairs
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
@@ -576,13 +576,9 @@ def system_worth(
     known = {name: losses for name, losses in sets.items() if any(losses)}
     if not known:
         raise InputError("result: no loss is known. Pass the result of `worth_of_systems(...)`.")
-    rows = {name: [_with_ends(one) for one in losses] for name, losses in known.items()}
+    rows = {name: [None if x is None else (x.value, x.low, x.high) for x in losses] for name, losses in known.items()}
     labels = [f"without {one.name}" for one in result]
     return _drawn_in_rows(labels, rows, "Rise of Cllr (bits)", ax, line_kw, level=level)
-
-
-def _with_ends(loss: Loss | None) -> Interval | None:
-    return None if loss is None else (loss.value, loss.low, loss.high)
 
 
 def _drawn_in_rows(

@@ -558,12 +558,12 @@ def print_primaries(results: Results[Any], out: Console) -> None:
     first: Primary = results.primaries[0]
     plan = first.plan
     out.print("")
-    words = f"not the primary metric of {plan.name} ({plan.primary_in_words})"
-    say(out, words if first.departs else f"primary metric of {plan.name}: {plan.primary_in_words}", "bold")
+    definition = f"primary metric of {plan.name}: {plan.primary_in_words}"
+    say(out, f"not the primary metric of {plan.name}" if first.departs else definition, "bold")
     write = percent if plan.is_rate else number
     rows = [(one.system, *(metric.written(write) for _, metric in one.shown)) for one in results.primaries]
-    caption = f"definition of {plan.name}: {first.status}" if first.status else ""
-    out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption=caption))
+    captions = [definition] * bool(first.departs) + [f"definition of {plan.name}: {first.status}"] * bool(first.status)
+    out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption="; ".join(captions)))
     say_all(out, dict.fromkeys(line for one in results.primaries for line in one.remarks), "yellow")
 
 

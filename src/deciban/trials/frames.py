@@ -64,7 +64,7 @@ def to_arrow(table: TrialTable, *more: TrialTable) -> pa.Table:
     if trials.sides != ROW:
         for side in trials.sides:
             columns.add(side, side, trials.column(side))
-    elif not numbered_in_order(trials):
+    elif not trials.is_numbered:
         raise InputError(
             f"{trials.origin.name}: the trials have no names, and their row numbers are not 0, 1, 2, ... in this "
             "order. Give them names first."
@@ -148,11 +148,6 @@ def description(schema: pa.Schema) -> dict[str, Json]:
     except (ValueError, RecursionError):
         return {}
     return described if isinstance(described, dict) else {}
-
-
-def numbered_in_order(trials: Trials) -> bool:
-    """Return True if trials without names are the rows 0, 1, 2, ... of a table."""
-    return trials.sides == ROW and np.array_equal(trials.numbers, np.arange(len(trials)))
 
 
 def to_pandas(table: TrialTable, *more: TrialTable) -> Frame:

@@ -250,10 +250,15 @@ class Trials(Frozen):
         if any(len(values) != n_rows for values in extra.values()):
             lengths = {name: len(values) for name, values in extra.items()}
             raise InputError(f"conditions: expected {n_rows} values of each, got {lengths}.")
-        names = (of_numpy(rows).cast(pa.string()),)
-        result = cls(ROW, names, (rows,), origin=origin or Origin("trials"), conditions=extra, n_rows=n_rows)
-        vars(result)["numbers"] = rows
+        result = cls(ROW, (), (rows,), origin=origin or Origin("trials"), conditions=extra, n_rows=n_rows)
+        vars(result).update(numbers=rows, n_possible=n_rows)
+        del vars(result)["names"]  # see `_numbers_as_names`
         return result
+
+    @cached_property
+    def is_numbered(self) -> bool:
+        """True for trials without names that are the rows 0, 1, 2, ... of a table."""
+        return self.sides == ROW and np.array_equal(self.numbers, np.arange(len(self)))
 
     @cached_property
     def numbers(self) -> IntArray:
@@ -484,6 +489,15 @@ _SPARSEST_TABLE = 4
 """Largest number of possible trials per trial for which a table of all possible trials is faster than sorting."""
 
 
+def _numbers_as_names(trials: Trials) -> tuple[pa.Array, ...]:
+    """Return the names of trials without names, which most uses never read."""
+    return (of_numpy(np.arange(len(trials), dtype=np.int32)).cast(pa.string()),)
+
+
+Trials.names = cached_property(_numbers_as_names)  # type: ignore[assignment]
+Trials.__dict__["names"].__set_name__(Trials, "names")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ordered:
     """Codes in ascending order.
@@ -583,7 +597,7 @@ class Lookup:
     def surplus(self) -> IntArray:
         """Pairs of rows with the same trial: its first row and each later row, in the order of the latter."""
         trials = self.trials
-        if trials.listed is None:
+        if trials.listed is None or trials.is_numbered:
             return _NO_COPIES
         if trials.n_possible <= _SPARSEST_TABLE * len(trials):
             seen = np.zeros(trials.n_possible, np.bool_)
@@ -648,6 +662,8 @@ class Lookup:
 
 def _same(one: Trials, other: Trials) -> bool:
     """Return True if two lists obviously contain the same trials in the same order, without encoding names."""
+    if one.is_numbered and other.is_numbered:
+        return len(one) == len(other)
     names = zip(one.names, other.names, strict=True)
     if len(one) != len(other) or not all(mine is theirs or mine.equals(theirs) for mine, theirs in names):
         return False

@@ -61,7 +61,7 @@ from deciban.io.matrices import numpy_files
 from deciban.io.matrices.named_matrix import matrix_of
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
-from deciban.trials.frames import check_same_trials, numbered_in_order
+from deciban.trials.frames import check_same_trials
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, SINGLE
 from deciban.types import AnyArray
 
@@ -434,7 +434,7 @@ def _class_arrays(contents: Contents) -> dict[str, AnyArray]:
 def _trial_arrays(trials: Trials, name: str, *, is_grid: bool) -> dict[str, AnyArray]:
     arrays: dict[str, AnyArray] = {}
     if trials.sides == ROW:
-        if not numbered_in_order(trials):
+        if not trials.is_numbered:
             raise FormatError(f"{name}: the trials have no names and are not the rows of a table in order. Add names.")
     elif is_grid:
         for side, names in zip(trials.sides, trials.names, strict=True):

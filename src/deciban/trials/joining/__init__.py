@@ -23,10 +23,6 @@ _SLASH, _BACKSLASH = b"/\\"
 _ONE_SEPARATOR = bytes.maketrans(b"/\\_|~", b"-----")
 
 
-def _without_ending(names: pa.Array) -> pa.Array:
-    return pc.replace_substring_regex(names, _ENDING, r"\1")
-
-
 def _base_names(names: pa.Array) -> pa.Array:
     text, cuts = text_of(names), borders(names) - borders(names)[0]
     folders = np.flatnonzero((text == _SLASH) | (text == _BACKSLASH))
@@ -54,7 +50,7 @@ def _text_array(cuts: AnyArray, text: AnyArray | bytes, n: int) -> pa.Array:
 
 
 RULES: dict[str, Callable[[pa.Array], pa.Array]] = {
-    "strip-ending": _without_ending,
+    "strip-ending": lambda names: pc.replace_substring_regex(names, _ENDING, r"\1"),
     "basename": _base_names,
     "separators": _with_one_separator,
 }

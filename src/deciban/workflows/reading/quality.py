@@ -362,7 +362,8 @@ def with_quality(
     rows, trials = _rows_and_first_trial(source)
     there = [side for side in QUALITY_SIDES if side in measured and side in trials.sides]
     arguments = tuple(name for name in (f"{side}_quality" for side in there) if sides is None or name in sides)
-    able = replace(source, partitions=tuple(_measured(one, measured) for one in rows), quality=arguments)
+    with_quality = (replace(one, layout=replace(one.layout, quality=dict(measured))) for one in rows)
+    able = replace(source, partitions=tuple(with_quality), quality=arguments)
     counts = np.zeros(1 << len(arguments))
     if arguments:
         with scale.engine() as engine:
@@ -403,10 +404,6 @@ def _rows_and_first_trial(source: TrialSource) -> tuple[tuple[TrialRows, ...], T
     table = rows[0].rows.table([*sides.values()]).slice(0, 1)
     names = {side: as_text(plain(table.column(column)).combine_chunks()) for side, column in sides.items()}
     return rows, Trials.of(names, origin=Origin(source.name))
-
-
-def _measured(partition: TrialRows, measured: Measured) -> TrialRows:
-    return replace(partition, layout=replace(partition.layout, quality=dict(measured)))
 
 
 def _known(names: Sequence[str], batch: Batch) -> Sums:
