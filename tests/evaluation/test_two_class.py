@@ -155,6 +155,13 @@ def test_few_errors_are_said_at_the_point():
     assert "actDCF and minDCF at p_target 0.99999 rest on fewer than 30 misses." in notes
 
 
+def test_few_errors_of_raw_scores_concern_what_needs_no_llrs():
+    rng = np.random.default_rng(3)
+    notes = evaluate(rng.normal(0.7, 0.1, 200), rng.normal(0.2, 0.1, 2000)).notes
+    assert any(note.startswith("EER, minDCF, min Cllr and AUC are uncertain: fewer than 30 misses") for note in notes)
+    assert not any("actDCF" in note for note in notes)
+
+
 def test_files_of_one_name_keep_their_folders(tmp_path):
     for folder in ("dev", "eval"):
         (tmp_path / folder).mkdir()
