@@ -379,8 +379,11 @@ def act_t_dcf(
     return float(weights.at(rejected(positive, where), accepted(negative, where), normalize=normalize)[0])
 
 
-_CELLS = 512
+_CELLS = 32
 """Number of groups of thresholds of each system in the search for the tandem EER."""
+
+_FEW = 1 << 12
+"""Number of pairs of thresholds of which all are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,24 +408,37 @@ class _TandemRates:
 
     def bounds(self, rows: list[int], columns: list[int]) -> tuple[FloatArray, int]:
         """Return a lower bound of the spread in each pair of groups, and the number of groups of columns."""
-        first, last = (
-            (shares[:, cuts[:-1]] for shares, cuts in ((self.asv, rows), (self.cm, columns))),
-            (shares[:, np.array(cuts[1:]) - 1] for shares, cuts in ((self.asv, rows), (self.cm, columns))),
-        )
-        (high_asv, high_cm), (low_asv, low_cm) = tuple(first), tuple(last)
+        both = ((self.asv, rows), (self.cm, columns))
+        high_asv, high_cm = (shares[:, cuts[:-1]] for shares, cuts in both)
+        low_asv, low_cm = (shares[:, np.array(cuts[1:]) - 1] for shares, cuts in both)
         high, low = high_asv[:, :, None] * high_cm[:, None], low_asv[:, :, None] * low_cm[:, None]
         least = np.stack((1.0 - high[0], low[1], low[2]))
         most = np.stack((1.0 - low[0], high[1], high[2]))
         values: FloatArray = np.maximum(least.max(axis=0) - most.min(axis=0), 0.0)
         return values, len(columns) - 1
 
-    def best_in(self, rows: slice, columns: slice) -> tuple[float, int, int]:
-        """Return the least spread in a pair of groups, and its thresholds, the lowest in a tie."""
-        share = self.asv[:, rows, None] * self.cm[:, None, columns]
-        share[0] = 1.0 - share[0]
-        spread = np.ptp(share, axis=0)
-        at, beside = divmod(int(np.argmin(spread)), spread.shape[1])
-        return float(spread[at, beside]), rows.start + at, columns.start + beside
+    def best(
+        self, known: tuple[float, int, int] = (math.inf, 0, 0), first: tuple[int, int] = (0, 0)
+    ) -> tuple[float, int, int]:
+        """Return the least spread and its thresholds, the lowest in a tie, or what is known already if that is less.
+
+        The numbers of thresholds begin with those of the ``first`` pair. Large groups are searched like the whole.
+        """
+        if self.asv.shape[1] * self.cm.shape[1] <= _FEW:
+            share = self.asv[:, :, None] * self.cm[:, None]
+            share[0] = 1.0 - share[0]
+            spread = np.ptp(share, axis=0)
+            at, beside = divmod(int(np.argmin(spread)), spread.shape[1])
+            return min(known, (float(spread[at, beside]), first[0] + at, first[1] + beside))
+        rows, columns = self.cuts()
+        low, width = self.bounds(rows, columns)
+        for cell in np.argsort(low, axis=None, kind="stable"):
+            if low.flat[cell] > known[0]:
+                break
+            at, beside = divmod(int(cell), width)
+            asv, cm = self.asv[:, rows[at] : rows[at + 1]], self.cm[:, columns[beside] : columns[beside + 1]]
+            known = _TandemRates(asv, cm).best(known, (first[0] + rows[at], first[1] + columns[beside]))
+        return known
 
 
 def _accepted(
@@ -539,15 +555,6 @@ def t_eer(
     (0.3333333333333333, 1.5, -1.0)
     """
     (hit, fa, fa_spoof, at_asv), (passed, passed_spoof, at_cm) = _accepted(tar, non, asv_spoof, bona, cm_spoof)
-    best = (math.inf, 0, 0)
-    rates = _TandemRates(np.stack((hit, fa, fa_spoof)), np.stack((passed, passed, passed_spoof)))
-    rows, columns = rates.cuts()
-    low, width = rates.bounds(rows, columns)
-    for cell in np.argsort(low, axis=None, kind="stable"):
-        if low.flat[cell] > best[0]:
-            break
-        at, beside = divmod(int(cell), width)
-        best = min(best, rates.best_in(slice(rows[at], rows[at + 1]), slice(columns[beside], columns[beside + 1])))
-    _, k, j = best
+    _, k, j = _TandemRates(np.stack((hit, fa, fa_spoof)), np.stack((passed, passed, passed_spoof))).best()
     three = (1.0 - passed[j] * hit[k], passed[j] * fa[k], passed_spoof[j] * fa_spoof[k])
     return math.fsum(three) / 3.0, float(at_asv[k]), float(at_cm[j])
