@@ -559,7 +559,7 @@ class Survey:
         trials = self.trials
         if isinstance(trials, ClassTrialsInParts):
             return trials.length
-        return length_bound(trials.systems.reshape(len(trials), -1))
+        return length_bound(trials.systems)
 
     def reach_in_widths(self, width: FloatArray) -> float:
         """Return an upper bound of all absolute scores, in units of the least width."""

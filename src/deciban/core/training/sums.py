@@ -497,12 +497,13 @@ def dot(left: AnyArray, right: AnyArray) -> float:
 def length_bound(array: object) -> float:
     """Return an upper bound of the absolute values: the largest norm of parts of a few thousand numbers, which is fast.
 
-    The bound is infinite if a number is infinite or NaN, or if the array is not contiguous.
+    The bound is infinite if a number is infinite or NaN. An array with gaps is copied part by part.
     """
-    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.flags.forc or not array.size:
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.size:
         return np.inf
-    flat = array.ravel(order="K")
-    parts = (flat[i : i + UNTHREADED] for i in range(0, len(flat), UNTHREADED))
+    flat = array.ravel(order="K") if array.flags.forc else array
+    step = max(UNTHREADED * len(flat) // flat.size, 1)
+    parts = (flat[i : i + step].ravel() for i in range(0, len(flat), step))
     square = float(np.max([part @ part for part in parts]))
     lost = UNTHREADED * float(np.finfo(array.dtype).tiny)  # squares that underflow
     return math.sqrt(square + lost) if math.isfinite(square) else math.inf
