@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from deciban._validate.arrays import all_finite
 from deciban.core import logliks as kernels
 from deciban.core.class_counts import log_weights, tally
 
@@ -86,3 +87,14 @@ def test_tally_is_exact_for_whole_weights():
     assert whole.dtype == np.int64
     assert whole.tolist() == [3, 0, 2**40 + 1, 0]
     assert tally(codes, 4, np.array([0.5, 0.25, 1.0])).tolist() == [0.5, 0, 1.25, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("select", [np.s_[:], np.s_[::2], np.s_[:, ::2], np.s_[:, 1]])
+def test_all_numbers_are_finite_even_if_their_sum_is_not(select, dtype):
+    table = np.full((1000, 3), np.finfo(dtype).max, dtype)
+    assert all_finite(table[select])
+    assert all_finite(table.T[select[::-1] if isinstance(select, tuple) else select])
+    for odd in ([np.nan], [np.inf], [-np.inf], [np.inf, -np.inf]):
+        table[[500, 700][: len(odd)], 1] = odd
+        assert all_finite(table[select]) == (select == np.s_[:, ::2])
