@@ -335,3 +335,12 @@ def test_systems_of_one_name_are_told_apart(run, files):
     names = [system["name"] for system in json.loads(result.out)["systems"]]
     b = str(files / "sysB.txt")
     assert names == [str(files / "sysA.txt"), str(files / "sysA.csv"), b, f"{b} #2"]
+
+
+def test_threads_of_openblas_do_not_wait_in_a_busy_loop(run, monkeypatch):
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    run("presets")
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == "14"
+    monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", "20")
+    run("presets")
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == "20"

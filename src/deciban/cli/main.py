@@ -144,6 +144,8 @@ def main() -> None:
     """Run the command line; exit with 0, 2 for bad input or usage, 130 after Ctrl-C, 143 if terminated, else 1."""
     # The system frees all memory at exit. Looking for cycles before takes up to a fifth of the time of a small command.
     atexit.register(gc.freeze)
+    # Threads of OpenBLAS wait for their next task in a busy loop, by default for 2**26 cycles each time.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "14")
     usual = gc.get_threshold()
     gc.set_threshold(_MANY_OBJECTS, *usual[1:])
     _open_closed_streams()
@@ -242,11 +244,7 @@ def _without(words: Sequence[str], way: str) -> list[str]:
         return list(words)
     valued = {one for one, value in pairwise(offered) if one.startswith("--") and not value.startswith("--")}
     is_value = [False, *(word in valued for word in words)]
-    return [
-        word
-        for word, follows in zip(words, is_value, strict=False)
-        if not follows and word.partition("=")[0] not in valued
-    ]
+    return [one for one, skip in zip(words, is_value, strict=False) if not (skip or one.partition("=")[0] in valued)]
 
 
 _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
