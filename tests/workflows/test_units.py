@@ -172,7 +172,8 @@ def test_a_unit_in_every_trial_of_a_class_is_told():
     write("key.csv", HEADER + "m1,x,target,a,a,mon,1\nm1,y,nontarget,a,b,mon,1\nm1,z,nontarget,a,c,tue,1\n")
     write("sys.csv", "enroll,test,score\nm1,x,1\nm1,y,0\nm1,z,0\n")
     _, (_, alone, note) = units()
-    assert alone.text == "the 3 speakers include 2 names without target trials: unlinked names count as separate speakers"
+    words = "the 3 speakers include 2 names without target trials"
+    assert alone.text == f"{words}: unlinked names count as separate speakers"
     assert note.text.startswith("one speaker is in all targets and in all non-targets: intervals cannot include")
 
 

@@ -495,6 +495,7 @@ def _remarks(one: ClassEvaluation) -> list[str]:
             value, items = number(subsets[word]["c_avg"], 4), ", ".join(subsets[word]["classes"])
             value = with_interval(value, one, ("subset_c_avg", word))
             lines.append(f"{word} of {subsets['n']:,} subsets of classes: C_avg {value} ({items})")
+        lines[-1] += "; intervals of subsets hold for all of them at once" if value.endswith("]") else ""
     return lines
 
 
@@ -559,12 +560,14 @@ def print_primaries(results: Results[Any], out: Console) -> None:
     plan = first.plan
     out.print("")
     definition = f"primary metric of {plan.name}: {plan.primary_in_words}"
-    say(out, f"not the primary metric of {plan.name}" if first.departs else definition, "bold")
+    departs = f"similar to the primary metric of {plan.name}: {first.departs}"
+    say(out, departs if first.departs else definition, "bold")
     write = percent if plan.is_rate else number
     rows = [(one.system, *(metric.written(write) for _, metric in one.shown)) for one in results.primaries]
     captions = [definition] * bool(first.departs) + [f"definition of {plan.name}: {first.status}"] * bool(first.status)
     out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption="; ".join(captions)))
-    say_all(out, dict.fromkeys(line for one in results.primaries for line in one.remarks), "yellow")
+    remarks = dict.fromkeys(line for one in results.primaries for line in one.remarks)
+    say_all(out, [line for line in remarks if not (first.departs and line.endswith(first.departs))], "yellow")
 
 
 def print_worst(results: Results[Any], out: Console) -> None:

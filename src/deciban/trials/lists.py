@@ -187,11 +187,6 @@ class Trials(Frozen):
         known = f"; with {shortened(', '.join(self.conditions))}" if self.conditions else ""
         return f"{counted(len(self), 'trial')} by {' and '.join(self.sides)}{known}"
 
-    @property
-    def named_sides(self) -> tuple[str, ...]:
-        """The sides with names; empty if rows identify trials."""
-        return () if self.sides == ROW else self.sides
-
     @classmethod
     def of(cls, ids: Ids, *, conditions: Conditions = NO_CONDITIONS, origin: Origin | None = None) -> Trials:
         """Return a list of trials from names, one column per side.
@@ -252,7 +247,7 @@ class Trials(Frozen):
             raise InputError(f"conditions: expected {n_rows} values of each, got {lengths}.")
         result = cls(ROW, (), (rows,), origin=origin or Origin("trials"), conditions=extra, n_rows=n_rows)
         vars(result).update(numbers=rows, n_possible=n_rows)
-        del vars(result)["names"]  # see `_numbers_as_names`
+        del vars(result)["names"]  # they are written if they are read, see below
         return result
 
     @cached_property
@@ -489,12 +484,8 @@ _SPARSEST_TABLE = 4
 """Largest number of possible trials per trial for which a table of all possible trials is faster than sorting."""
 
 
-def _numbers_as_names(trials: Trials) -> tuple[pa.Array, ...]:
-    """Return the names of trials without names, which most uses never read."""
-    return (of_numpy(np.arange(len(trials), dtype=np.int32)).cast(pa.string()),)
-
-
-Trials.names = cached_property(_numbers_as_names)  # type: ignore[assignment]
+# The names of trials without names are their numbers as text, which most uses never read.
+Trials.names = cached_property(lambda rows: (of_numpy(np.arange(len(rows), dtype=np.int32)).cast(pa.string()),))  # type: ignore[assignment]
 Trials.__dict__["names"].__set_name__(Trials, "names")
 
 

@@ -541,7 +541,7 @@ def _source_of(
         conditions=tuple(entries.values()),
         trials=first.trials,
     )
-    sides, classes = first.trials.named_sides, kind.classes_of(first.scores)
+    sides, classes = () if first.trials.sides == ROW else first.trials.sides, kind.classes_of(first.scores)
     aliases = [side for side in entries if first.trials.origin.side_called(side) in sides]
     return TrialSource(
         name,
@@ -566,7 +566,7 @@ def _conditions(trials: Trials, options: Options) -> Iterator[tuple[str, tuple[A
         side = trials.origin.side_called(name)
         if name in trials.conditions:
             values = trials.condition(name)
-        elif side in trials.named_sides:
+        elif side in trials.sides and trials.sides != ROW:
             at = trials.sides.index(side)
             yield name, (np.asarray(trials.codes[at], np.int64), trials.names[at])
             continue
