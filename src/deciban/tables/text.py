@@ -288,7 +288,7 @@ def _remarks(part: ByConditions, *, with_costs: bool) -> list[str]:
     if few:
         which = "every condition" if len(few) == len(part.conditions) else "; ".join(few)
         where = "at an operating point" if len(part.evaluated[0].point_names) > 1 else "at the operating point"
-        lines.append(f"Uncertain: fewer than 30 misses or false alarms {where} in {which}")
+        lines.append(f"Uncertain, with fewer than 30 misses or fewer than 30 false alarms {where}: {which}")
     known = [(one.name, one.evaluation.uncertainty) for one in part.conditions if one.evaluation is not None]
     doubtful = [name for name, one in known if one is not None and (one.remarks or one.too_few)]
     if doubtful:

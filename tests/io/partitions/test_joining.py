@@ -211,3 +211,19 @@ def test_two_names_do_not_become_one_in_any_part(tmp_path, memory):
     pq.write_table(key, tmp_path / "key.parquet")
     with pytest.raises(KeyMismatchError, match=r"'a\.(wav|flac)' .*row \d+\) and 'a\.(wav|flac)' .*would both be 'a'"):
         open_trials(scores, tmp_path / "key.parquet", ids=Renaming.of("strip-ending"), memory=memory, missing="drop")
+
+
+@pytest.mark.parametrize("missing", ["drop", -2.5])
+def test_large_partitions_of_the_key_are_read_in_parts(tmp_path, missing):
+    """Scores of many classes or systems take more memory than the rows of a key that contains only names."""
+    rng = np.random.default_rng(8)
+    table = trials(rng)
+    pq.write_table(table.select(["enroll", "test", "score"]).slice(0, 50), tmp_path / "scores.parquet")
+    pq.write_table(table.drop_columns("score"), tmp_path / "key.parquet")
+    paths = tmp_path / "scores.parquet", tmp_path / "key.parquet"
+    expected, _ = in_memory([paths[0]], paths[1], missing=missing)
+    sources = [open_trials(*paths, memory=n_bytes, missing=missing) for n_bytes in (1 << 30, 2000)]
+    assert [len(one.partitions) == 1 for one in sources] == [True, False]
+    assert max(one.n_rows for one in sources[1].partitions) < 20
+    for source in sources:
+        np.testing.assert_array_equal(gathered(source), expected)

@@ -22,7 +22,7 @@ from deciban.io.columns.columnar import Roles
 from deciban.io.columns.values import Rows, RowTable, names_in, placed, plain, refuse_missing
 from deciban.io.partitions.layout import RowLayout, Truth, rows_with
 from deciban.io.partitions.meaning import BatchReading, labels_in
-from deciban.memory import bytes_of_joined, rows_that_fit
+from deciban.memory import bytes_of_joined, bytes_of_row, rows_that_fit
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.joining import Renaming
 from deciban.trials.joining.join import concatenate, contradictions, other_label
@@ -257,9 +257,11 @@ def joined_by_name(request: JoinRequest) -> JoinedTables:
         files = ScratchScores(path, key.n_rows, request.layout.scores)
         report = _match_parts(request, n_parts, files)
     starts, partitions = accumulate((one.n_rows for one in key.rows), initial=0), list[JoinedRows]()
+    most = rows_that_fit(request.how.memory / 4, bytes_of_row(len(files.columns), 8, weighted=True))
     for partition, start in zip(key.rows, starts, strict=False):
-        n = int(np.count_nonzero(files.there(start, partition.n_rows)))
-        partitions += [JoinedRows(partition.name, n, partition, files, start)] if n else []
+        for rows in (range(first, min(first + most, partition.n_rows)) for first in range(0, partition.n_rows, most)):
+            n = int(np.count_nonzero(files.there(start + rows.start, len(rows))))
+            partitions += [JoinedRows(partition.name, n, partition, files, start, rows)] if n else []
     if not partitions:
         raise KeyMismatchError(f"{key.name}: no trial is left to evaluate.")
     incomplete = request.how.incomplete
@@ -368,6 +370,8 @@ class JoinedRows(Rows):
     scores : ScratchScores
     start : int
         Index of the first row of the partition.
+    rows : range
+        Rows of the partition: with many classes or systems, all at once can take too much memory.
     """
 
     name: str
@@ -375,15 +379,17 @@ class JoinedRows(Rows):
     key: Rows
     scores: ScratchScores
     start: int
+    rows: range
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
-        chosen, own = self.scores.there(self.start, self.key.n_rows), self.scores.kinds
+        start, own = self.start + self.rows.start, self.scores.kinds
+        chosen = self.scores.there(start, len(self.rows))
         entries: dict[str, Any] = {
-            name: of_numpy(self.scores.column(name, self.start, chosen)) for name in columns if name in own
+            name: of_numpy(self.scores.column(name, start, chosen)) for name in columns if name in own
         }
         if others := [name for name in columns if name not in own]:
-            table = self.key.table(others)  # some rows of matrices may not be trials
+            table = self.key.table(others)[self.rows.start : self.rows.stop]  # some rows of matrices may not be trials
             table = table if len(table) == self.n_rows else table.filter(of_numpy(chosen[: len(table)]))
             entries |= dict(zip(others, table.columns, strict=True))
         return pa.table([entries[name] for name in columns], list(columns))
@@ -391,5 +397,6 @@ class JoinedRows(Rows):
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`; the place is in the key."""
         if row is not None:
-            row = int(np.flatnonzero(self.scores.there(self.start, self.key.n_rows))[row])
+            first = self.rows.start
+            row = first + int(np.flatnonzero(self.scores.there(self.start + first, len(self.rows)))[row])
         return self.key.where(row, columns)
