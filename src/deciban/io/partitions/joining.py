@@ -257,7 +257,7 @@ def joined_by_name(request: JoinRequest) -> JoinedTables:
         files = ScratchScores(path, key.n_rows, request.layout.scores)
         report = _match_parts(request, n_parts, files)
     starts, partitions = accumulate((one.n_rows for one in key.rows), initial=0), list[JoinedRows]()
-    most = rows_that_fit(request.how.memory / 4, bytes_of_row(len(files.columns), 8, weighted=True))
+    most = rows_that_fit(request.how.memory, 4 * bytes_of_row(len(files.columns), 8, weighted=True))
     for partition, start in zip(key.rows, starts, strict=False):
         for rows in (range(first, min(first + most, partition.n_rows)) for first in range(0, partition.n_rows, most)):
             n = int(np.count_nonzero(files.there(start + rows.start, len(rows))))
