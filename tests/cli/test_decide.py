@@ -69,6 +69,12 @@ def test_a_fusion_takes_its_quality_measures(run, tmp_path):
     assert run("apply fusion.json sys.csv --quality trial=snr.txt -o llrs.csv")[0] == 0
     assert run("decide llrs.csv --costs costs.toml --prior 0.5 -o expected.csv")[0] == 0
     assert (tmp_path / "decided.csv").read_text() == (tmp_path / "expected.csv").read_text()
+    (tmp_path / "truth.txt").write_text(
+        "".join(f"{'target' if own else 'other'} t{i}\n" for i, own in enumerate(truth))
+    )
+    key = "--key truth.txt --key-columns label,trial --labels target=target,nontarget=other"
+    code, out, err = run(f"decide sys.csv {given} --costs costs.toml --prior 0.5 {key} -o decided.csv")
+    assert (code, "actual mean cost according to the key" in out) == (0, True), err
     code, _, err = run("decide llr.csv --quality trial=snr.txt --costs costs.toml --prior 0.5 -o out.csv")
     assert (code, "uses no quality measures" in err) == (2, True)
 

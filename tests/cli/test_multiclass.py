@@ -459,10 +459,10 @@ def test_the_prior_at_which_most_is_told(run):
     ("options", "caption"),
     [
         ("", "equal priors (C_avg: target prior 0.5); without scores: Cllr 1.585 bits, error rate 66.7 %"),
-        ("--prior a=0.5,b=0.3,c=0.2", "target prior 0.5, other metrics at prior a 0.5, b 0.3, c 0.2; without scores:"),
+        ("--prior a=0.5,b=0.3,c=0.2", "cross-entropy at prior a 0.5, b 0.3, c 0.2 (C_avg: target prior 0.5); without"),
         (
             "--group ab=a,b --group c=c",
-            "Cllr at equal priors, C_avg at target prior 0.5, other metrics at prior ab 0.667",
+            "error rate, Brier and cross-entropy at prior ab 0.667, c 0.333 (C_avg: target prior 0.5); without scores:",
         ),
     ],
 )

@@ -57,6 +57,8 @@ def test_the_width_of_an_interval_has_two_digits(low, high, in_percent, expected
         (0.471, 0.572, "0.518", ("0.47", "0.57")),  # fewer than the metric has, by the width
         (1.04e-5, 1.61e-5, "1.3e-05", ("1e-05", "1.6e-05")),
         (93.4, 255.1, "151", ("93", "255")),
+        (0.385, 18.3, "0.490", ("0.4", "18")),  # a small bound has its own first digit
+        (-1e-17, 0.5, "0.490", ("0.00", "0.50")),  # rounding noise is 0
         (0.471, 0.4712, "", ("0.47100", "0.47120")),  # nothing beside: as many as the width asks for
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 
 from deciban import InputError, evaluate_files
 from deciban.trials import Origin, Trials
+from deciban.trials.lists import Lookup
 from support.joins import listed, trials_of
 
 PAIRS = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
@@ -163,7 +164,9 @@ def test_rows_have_names_only_if_they_are_read(tmp_path, monkeypatch):
     rows, few = Trials.of_rows(4), Trials.of_rows(4).take(np.array([2, 3]))
     assert rows.names[0].to_pylist() == ["0", "1", "2", "3"]
     assert (rows.numbers.tolist(), few.numbers.tolist()) == ([0, 1, 2, 3], [2, 3])
-    assert (rows.is_numbered, few.is_numbered, Trials.of({"row": ["1", "0"]}).is_numbered) == (True, False, False)
+    assert (rows.is_numbered, few.is_numbered, Trials.of({"row": ["1", "x"]}).is_numbered) == (True, False, False)
+    named = Trials.of({"row": ["x", "00", " 1"]})
+    assert Lookup(named).find(named.take(np.array([2, 0]))).rows.tolist() == [1, -1, 0]
 
     def refused(trials):
         raise AssertionError(f"{len(trials)} numbers were written as names")

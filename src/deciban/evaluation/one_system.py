@@ -578,6 +578,7 @@ def bounds_in_words(interval: Interval, *, in_percent: bool = False, beside: str
         below, above = (max(digits, one) if one <= _MOST_DIGITS else digits for one in first)
         return f"{low:z.{below}f}", f"{high:z.{above}f}"
     below, above = (min(max(digits, one), most) for one in first)
+    low = 0.0 if digits <= most and abs(low) < ROUNDING else low  # rounding noise beside a wide interval
     return _no_false_zero(low, below), _no_false_zero(high, above)
 
 

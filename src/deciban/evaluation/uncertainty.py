@@ -722,4 +722,5 @@ def _unequal(design: ClusterDesign, noun: str) -> Iterator[str]:
     ]
     if items:
         words = ", and ".join(items)
-        yield f"Some {noun}s have many more trials than others: {words}. Intervals may be too narrow."
+        more = "weigh much more" if noun in ("trial", "segment") else "have many more trials"
+        yield f"Some {noun}s {more} than others: {words}. Intervals may be too narrow."

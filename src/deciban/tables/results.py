@@ -394,8 +394,8 @@ def _caption(first: ClassEvaluation) -> str:
     least = f"without scores: Cllr {number(first.reference)} bits, error rate {100.0 * first.default_error_rate:.3g} %"
     if first.has_flat_prior:
         return f"equal priors{target and f' (C_avg: {target})'}; {least}"
-    prior = some_of([f"{one_line(name)} {p:.3g}" for name, p in zip(first.classes, first.prior.tolist(), strict=True)])
-    at = f"Cllr at equal priors{target and f', C_avg at {target}'}, other metrics at prior {prior}"
+    priors = [f"{one_line(name)} {p:.3g}" for name, p in zip(first.classes, first.prior.tolist(), strict=True)]
+    at = f"error rate, Brier and cross-entropy at prior {some_of(priors, most=4)}{target and f' (C_avg: {target})'}"
     return f"{at}; {least}, cross-entropy {number(first.prior_entropy)}"
 
 

@@ -253,7 +253,7 @@ class Trials(Frozen):
     @cached_property
     def is_numbered(self) -> bool:
         """True for trials without names that are the rows 0, 1, 2, ... of a table."""
-        return self.sides == ROW and np.array_equal(self.numbers, np.arange(len(self)))
+        return self.n_rows is not None and np.array_equal(self.numbers, np.arange(len(self)))
 
     @cached_property
     def numbers(self) -> IntArray:

@@ -281,3 +281,14 @@ def test_two_classes_have_no_hardest_subset():
     found = deciban.evaluate_classes([[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1])
     assert len(found.subsets) == 1
     assert found.subset_summary() is None
+
+
+def test_pairs_are_evaluated_when_they_are_read_from_the_trials_of_the_evaluation():
+    rng = np.random.default_rng(4)
+    loglik, label = rng.normal(size=(90, 3)), np.arange(90) % 3
+    expected = multiclass.pairwise_analysis(loglik, label)
+    found = deciban.evaluate_classes(loglik, label)
+    loglik[:] = 0.0
+    assert found.pairwise.classes == ("0", "1", "2")
+    np.testing.assert_array_equal(found.pairwise.min_cllr, expected.min_cllr)
+    np.testing.assert_array_equal(found.pairwise.cllr, expected.cllr)

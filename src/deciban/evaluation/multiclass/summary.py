@@ -539,7 +539,8 @@ def completed(result: ClassEvaluation, summary: ClassSummary) -> ClassEvaluation
     curves = replace(result.curves, reliability=call(functools.partial(_reliability_of, trials, prior)), sample=sample)
     if summary.whole is not None and subsets is None and not result.no_subsets:
         subsets = analysis.subset_c_avg_of(trials, summary.metrics.p_target[0], call)
-    pairs = analysis.pairwise_analysis_of(trials, call) if summary.in_turn.has_pairs else None
+    named = replace(trials, classes=summary.classes)
+    pairs = analysis.pairwise_analysis_of(named, call) if summary.in_turn.has_pairs else None
     decided = problem_sums.DecidedAt.of(trials, prior, call)
     return replace(result, pairwise=pairs, subsets=subsets, curves=curves, decided=decided)
 
