@@ -211,8 +211,7 @@ def require_folders(client: Foreign, kept: object, name: str) -> None:
     ClusterError
     """
     paths = [str(one.path) for one in _folders(kept)]
-    lacking = lambda: [one for one in paths if not os.path.isdir(one)]  # noqa: E731, PTH112  # paths of another machine
-    for worker, missing in (client.run(lacking, on_error="ignore") if paths else {}).items():
+    for worker, missing in (client.run(_missing, paths, on_error="ignore") if paths else {}).items():
         if missing:
             raise ClusterError(
                 f"dask: {name} was written to {missing[0]}, a temporary folder that {worker} cannot access. Name a "
@@ -227,6 +226,11 @@ def _folders(kept: object) -> Iterator[ScratchFolder]:
     elif isinstance(kept, list | tuple):
         for one in kept:
             yield from _folders(one)
+
+
+def _missing(paths: list[str]) -> list[str]:
+    """Return the folders that do not exist; runs on a worker."""
+    return [one for one in paths if not os.path.isdir(one)]  # noqa: PTH112  # paths of another machine
 
 
 def other_version(wrong: dict[str, str | None], own: str) -> str:
