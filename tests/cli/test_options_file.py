@@ -68,9 +68,14 @@ def test_a_file_that_cannot_be_read(run, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "typed", "is_kept"),
-    [("worst = 2", [], True), ('memory = "200MB"', [], False), ("", ["--memory=1GB"], False)],
+    [
+        ("worst = 2", [], True),
+        ('memory = "200MB"', [], False),
+        ("", ["--memory=1GB"], False),
+        ("", ["--memory=3GB"], True),
+    ],
 )
-def test_freed_memory_is_kept_unless_it_is_limited(run, tmp_path, monkeypatch, text, typed, is_kept):
+def test_freed_memory_is_kept_unless_little_is_allowed(run, tmp_path, monkeypatch, text, typed, is_kept):
     calls = []
     monkeypatch.setattr("deciban.memory.keep_freed_blocks", lambda: calls.append(1))
     code, _, err = with_file(run, tmp_path, text, *typed)

@@ -205,12 +205,14 @@ def working(words: str = "") -> Iterator[Callable[[str], None]]:
     """Show the progress of long work, unless the command is quiet; yield a function that names the next step."""
     import click  # signals are handled before slow imports
 
-    from deciban.memory import keep_freed_blocks
+    from deciban.cli.options import options_given
+    from deciban.memory import allowed_memory, keep_freed_blocks
 
     work = ProgressSteps(words)
     context = click.get_current_context(silent=True)
-    typed = click.core.ParameterSource.COMMANDLINE  # also in a file of --options
-    if context is not None and context.get_parameter_source("memory") is not typed:
+    limit = None if context is None else options_given(context).get("memory")
+    # Beside two gigabytes, a quarter of a gigabyte of freed blocks is little.
+    if context is not None and (limit is None or allowed_memory(limit) >= 1 << 31):
         keep_freed_blocks()
     if context is not None and context.params.get("quiet"):
         yield work.say
