@@ -72,7 +72,7 @@ def test_a_file_that_cannot_be_read(run, tmp_path):
         ("worst = 2", [], True),
         ('memory = "200MB"', [], False),
         ("", ["--memory=1GB"], False),
-        ("", ["--memory=3GB"], True),
+        ("", ["--memory=2GB"], True),
     ],
 )
 def test_freed_memory_is_kept_unless_little_is_allowed(run, tmp_path, monkeypatch, text, typed, is_kept):

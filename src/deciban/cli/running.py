@@ -212,7 +212,7 @@ def working(words: str = "") -> Iterator[Callable[[str], None]]:
     context = click.get_current_context(silent=True)
     limit = None if context is None else options_given(context).get("memory")
     # Beside two gigabytes, a quarter of a gigabyte of freed blocks is little.
-    if context is not None and (limit is None or allowed_memory(limit) >= 1 << 31):
+    if context is not None and (limit is None or allowed_memory(limit) >= 2 * 10**9):
         keep_freed_blocks()
     if context is not None and context.params.get("quiet"):
         yield work.say

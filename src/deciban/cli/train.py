@@ -528,10 +528,10 @@ def calibrator_of(
         if not any(argument in takes[name] for name in names):
             users = ", ".join(name for name in methods if argument in takes[name])
             users = users or f"{'two-class' if is_multiclass else 'multiclass'} methods"
+            offered = sorted({_word(one) for name in names for one in takes[name] & known})
             raise click.UsageError(
                 f"{_word(argument)} is no option of method {method}{where}. Its options are "
-                f"{', '.join(sorted(map(_word, {word for name in names for word in takes[name] & known}))) or 'none'}. "
-                f"{_word(argument)} belongs to {users}."
+                f"{', '.join(offered) or 'none'}. {_word(argument)} belongs to {users}."
             )
     steps = [makers[name](**{key: value for key, value in own.items() if key in takes[name]}) for name in names]
     return steps[0] if len(steps) == 1 else calibration.Chain(*steps)

@@ -658,20 +658,10 @@ def _summary(rare: ScoreArray, values: ValueCounts, rarer: int, adding: SortedSu
     """
     give_back()
     entries = [block.taken() for block in values.blocks()]
-    ends = np.cumsum([len(scores) for scores, _ in entries]).tolist()
-    starts = [0, *ends[:-1]]
     scores, counts = (np.concatenate(one) for one in zip(*entries, strict=True))
     del entries
     cumulated = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=cumulated[1:])
     own, others = SortedClass(rare, None, None), SortedClass(scores, counts, cumulated)
-    cuts = [0, *np.searchsorted(rare, [scores[end - 1] for end in ends[:-1]], side="right").tolist(), len(rare)]
-
-    def added(at: int) -> SortedSums:
-        parts = part_of(own, slice(*cuts[at : at + 2])), part_of(others, slice(starts[at], ends[at]))
-        below = cuts[at], cumulated[starts[at]].item()
-        return adding(*parts, below) if rarer else adding(*parts[::-1], below[::-1])
-
-    parts = [added(at) for at in range(len(ends))]
     tar, non = (own, others) if rarer else (others, own)
-    return adding.summary(parts, tar, non, is_weighted=False)
+    return adding.summary([adding(tar, non, (0, 0))], tar, non, is_weighted=False)

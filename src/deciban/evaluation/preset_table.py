@@ -437,9 +437,14 @@ class Primary:
         return [(name if at else alone, one) for at, (name, one) in enumerate(there)]
 
     @property
+    def departure(self) -> str:
+        """Remark on the departure from the protocol; empty if there is none."""
+        return f"these values are not the primary metric of {self.plan.name}: {self.departs}" if self.departs else ""
+
+    @property
     def remarks(self) -> list[str]:
         """Remarks on the trials, on the averaged values, and on departures from the protocol."""
-        lines = [f"these values are not the primary metric of {self.plan.name}: {self.departs}"] if self.departs else []
+        lines = [self.departure] if self.departs else []
         lines += [f"{self.plan.name}: {self.how}"] if self.how else []
         both = self.actual is not None and self.minimum is not None
         lines += [ESTIMATORS] if both and self.plan.equalize and not self.departs else []

@@ -666,13 +666,15 @@ class _Notation:
         text, _, pattern = text.partition(" /")
         names = _BOUND.sub("", text).split("|")
         if not _TYPES.issuperset(names):
-            there = f"{self.base}#/$defs/"
-            references = [{"type": name} if name in _TYPES else {"$ref": f"{there}{name}"} for name in names]
+            references = [{"type": name} if name in _TYPES else self._reference(name) for name in names]
             return {**(references[0] if len(references) == 1 else {"oneOf": references}), **result}
         if pattern:
             result["pattern"] = pattern.removesuffix("/")
         bounds = {_BOUNDS[sign]: json.loads(value) for sign, value in _BOUND.findall(text)}
         return {"type": names if len(names) > 1 else names[0], **bounds, **result}
+
+    def _reference(self, name: str) -> dict[str, Any]:
+        return {"$ref": f"{self.base}#/$defs/{name}"}
 
 
 def _constant(word: str) -> Json:

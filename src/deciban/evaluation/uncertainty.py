@@ -714,13 +714,12 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: Clus
 
 
 def _unequal(design: ClusterDesign, noun: str) -> Iterator[str]:
-    items = [
-        f"the {name} of {counted(one.n_units, noun)} count as those of "
-        f"{round(one.n_clusters, 1) if one.n_clusters < 10 else round(one.n_clusters):,} with equal numbers"
-        for name, one in zip(("targets", "non-targets"), design.sizes, strict=True)
-        if one.n_clusters < _UNEQUAL * one.n_units
-    ]
+    are_single, items = noun in ("trial", "segment"), list[str]()
+    for name, one in zip(("targets", "non-targets"), design.sizes, strict=True):
+        if one.n_clusters < _UNEQUAL * one.n_units:
+            n = f"{round(one.n_clusters, 1) if one.n_clusters < 10 else round(one.n_clusters):,}"
+            many = f"the {name} of {counted(one.n_units, noun)} count as those of {n} with equal numbers"
+            items.append(f"{one.n_units:,} {name} count as {n} of equal weight" if are_single else many)
     if items:
-        words = ", and ".join(items)
-        more = "weigh much more" if noun in ("trial", "segment") else "have many more trials"
-        yield f"Some {noun}s {more} than others: {words}. Intervals may be too narrow."
+        more = "weigh much more" if are_single else "have many more trials"
+        yield f"Some {noun}s {more} than others: {', and '.join(items)}. Intervals may be too narrow."

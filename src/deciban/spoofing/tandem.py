@@ -422,7 +422,8 @@ class _TandemRates:
     ) -> tuple[float, int, int]:
         """Return the least spread and its thresholds, the lowest in a tie, or what is known already if that is less.
 
-        The numbers of thresholds begin with those of the ``first`` pair. Large groups are searched like the whole.
+        ``first`` is the pair of thresholds with which these rates begin, if they are groups of longer lists. Large
+        groups are divided and searched in the same way.
         """
         if self.asv.shape[1] * self.cm.shape[1] <= _FEW:
             share = self.asv[:, :, None] * self.cm[:, None]

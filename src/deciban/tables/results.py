@@ -567,7 +567,7 @@ def print_primaries(results: Results[Any], out: Console) -> None:
     captions = [definition] * bool(first.departs) + [f"definition of {plan.name}: {first.status}"] * bool(first.status)
     out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption="; ".join(captions)))
     remarks = dict.fromkeys(line for one in results.primaries for line in one.remarks)
-    say_all(out, [line for line in remarks if not (first.departs and line.endswith(first.departs))], "yellow")
+    say_all(out, [line for line in remarks if line != first.departure], "yellow")
 
 
 def print_worst(results: Results[Any], out: Console) -> None:

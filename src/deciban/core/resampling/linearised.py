@@ -461,8 +461,7 @@ class LinearCosts:
         own = (self.n_tar, self.n_non)[kind]
         share = float(own[: self.bins.below(threshold)].sum() / own.sum())
         at = 1.0 - share if kind else share
-        spread = _spread(at, n_units[kind])
-        ends = at * at / (at + spread), min(at + spread, 1.0)  # below and above by the same factor, inside [0, 1]
+        ends = _around(at, _spread(at, n_units[kind]))
         limited, other = (self.rocch.p_miss, self.rocch.p_fa)[:: -1 if kind else 1]
         order = slice(None, None, -1 if kind else 1)  # interpolation needs ascending rates
         rates = np.interp(ends, limited[order], other[order])
@@ -524,6 +523,11 @@ def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tup
 def _spread(rate: float, n: int) -> float:
     """Return a standard error of a rate of n units, which is positive even without errors."""
     return math.sqrt((max(rate * (1.0 - rate), 0.0) + 1.0 / n) / n)
+
+
+def _around(rate: float, spread: float) -> tuple[float, float]:
+    """Return rates below and above by the same factor, inside [0, 1]."""
+    return rate * rate / (rate + spread), min(rate + spread, 1.0)
 
 
 def _mean_weight(trials: SortedClass) -> float:

@@ -493,8 +493,7 @@ class CollectedMetrics:
             self.places.append((spread, not_none(one.most, "most")))
             self.on_curve += [influences] if keep and influences is not None else []
             return
-        is_loss, most = one.name == "calibration_loss" and one.shift is None, self._largest
-        if is_loss and most["calibration_loss"] <= _ALIKE * most["cllr"]:  # the best map: no trial costs more
+        if one.name == "calibration_loss" and one.shift is None and self._loses_nothing:
             self.still.add(one.name)
             one, spread = ClassMetric(one.name, 0.0, NO_COSTS, one.groups, "identity"), spread.nothing()
             influences = None if influences is None else np.zeros_like(influences)
@@ -503,6 +502,11 @@ class CollectedMetrics:
             self.estimates[one.name] = estimate
         if keep and influences is not None:
             self.influences[one.name] = influences
+
+    @property
+    def _loses_nothing(self) -> bool:
+        """True if the scores are calibrated by the best map: no trial costs more, relative to the largest cost."""
+        return self._largest["calibration_loss"] <= _ALIKE * self._largest["cllr"]
 
     def uncertainty(
         self,

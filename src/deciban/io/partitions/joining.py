@@ -261,7 +261,7 @@ def joined_by_name(request: JoinRequest) -> JoinedTables:
     for partition, start in zip(key.rows, starts, strict=False):
         for rows in (range(first, min(first + most, partition.n_rows)) for first in range(0, partition.n_rows, most)):
             n = int(np.count_nonzero(files.there(start + rows.start, len(rows))))
-            partitions += [JoinedRows(partition.name, n, partition, files, start, rows)] if n else []
+            partitions += [JoinedRows(partition.name, n, partition, files, start + rows.start, rows)] if n else []
     if not partitions:
         raise KeyMismatchError(f"{key.name}: no trial is left to evaluate.")
     incomplete = request.how.incomplete
@@ -369,9 +369,9 @@ class JoinedRows(Rows):
         A partition of the key. Its rows without scores may be dropped.
     scores : ScratchScores
     start : int
-        Index of the first row of the partition.
+        Index of the first of these rows in the key.
     rows : range
-        Rows of the partition: with many classes or systems, all at once can take too much memory.
+        These rows in their partition: with many classes or systems, all at once can take too much memory.
     """
 
     name: str
@@ -383,10 +383,9 @@ class JoinedRows(Rows):
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
-        start, own = self.start + self.rows.start, self.scores.kinds
-        chosen = self.scores.there(start, len(self.rows))
+        chosen, own = self.scores.there(self.start, len(self.rows)), self.scores.kinds
         entries: dict[str, Any] = {
-            name: of_numpy(self.scores.column(name, start, chosen)) for name in columns if name in own
+            name: of_numpy(self.scores.column(name, self.start, chosen)) for name in columns if name in own
         }
         if others := [name for name in columns if name not in own]:
             table = self.key.table(others)[self.rows.start : self.rows.stop]  # some rows of matrices may not be trials
@@ -397,6 +396,5 @@ class JoinedRows(Rows):
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`; the place is in the key."""
         if row is not None:
-            first = self.rows.start
-            row = first + int(np.flatnonzero(self.scores.there(self.start + first, len(self.rows)))[row])
+            row = self.rows.start + int(np.flatnonzero(self.scores.there(self.start, len(self.rows)))[row])
         return self.key.where(row, columns)

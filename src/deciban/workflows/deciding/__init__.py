@@ -301,6 +301,7 @@ def decide_files(
         refuse([] if quality is None else ["quality"], "the model uses no quality measures. Leave it out.")
         result = _Deciding(table, application, kind, chosen, loaded).decide(single_files(paths)[0], out, key, say)
         return replace(result, messages=(*messages, *result.messages))
+    # The key is joined afterwards, with the llrs.
     no_key = replace(chosen, reading=replace(chosen.reading, key_format=None, key_columns=None))
     folder, path, notes = applied_first(loaded, paths, quality, no_key, say)
     with folder.or_nothing():

@@ -253,6 +253,10 @@ class ConditionSplit:
         ends = np.cumsum(np.bincount(codes, minlength=len(values)))[:-1]
         return dict(zip(values, np.split(np.argsort(small, kind="stable"), ends), strict=True))
 
+    def is_spread(self, n_partitions: int) -> bool:
+        """Return True if a partition of the source contains trials of several conditions."""
+        return sum(one.partitions.bit_count() for one in self.facts.values()) > n_partitions
+
     def weighted(
         self, weigh: Callable[[passes.ConditionWeights], TrialSource], factors: FloatArray, *, is_classes: bool
     ) -> tuple[TrialSource, IntArray]:
@@ -424,9 +428,7 @@ class Conditions:
     def _in_order(self, part: ConditionSplit, system: int) -> passes.SortedSource | None:
         """Return the trials of a system sorted by condition; None if this does not help, or is impossible."""
         is_of_use = self.units.source.batch is None and self.units.engine.shares_memory
-        # It helps only if a partition contains trials of several conditions.
-        n = sum(one.partitions.bit_count() for one in part.facts.values())
-        if not is_of_use or n <= len(self.units.source.partitions):
+        if not is_of_use or not part.is_spread(len(self.units.source.partitions)):
             return None
         if part not in self.in_order or self.in_order[part][0] != system:
             self.in_order.pop(part, None)  # first remove the old folder

@@ -362,8 +362,8 @@ def with_quality(
     rows, trials = _rows_and_first_trial(source)
     there = [side for side in QUALITY_SIDES if side in measured and side in trials.sides]
     arguments = tuple(name for name in (f"{side}_quality" for side in there) if sides is None or name in sides)
-    with_quality = (replace(one, layout=replace(one.layout, quality=dict(measured))) for one in rows)
-    able = replace(source, partitions=tuple(with_quality), quality=arguments)
+    measured_rows = (replace(one, layout=replace(one.layout, quality=dict(measured))) for one in rows)
+    able = replace(source, partitions=tuple(measured_rows), quality=arguments)
     counts = np.zeros(1 << len(arguments))
     if arguments:
         with scale.engine() as engine:
