@@ -72,7 +72,7 @@ def test_training_takes_them(files, run):
 
 
 def test_submissions_are_told_to_hold_them(run):
-    note = "contain detection llrs: if this is one, all metrics are wrong without --detection-llr"
+    note = "contain detection llrs: if this is one, all results are wrong without --detection-llr"
     assert note in " ".join(run("eval", "lre.tsv", "--key", "lre.key")[2].split())
     assert note not in " ".join(run("eval", "lre.tsv", "--key", "lre.key", "--detection-llr")[2].split())
     assert note not in " ".join(run("eval", "sysA.csv", "--key", "key.csv")[2].split())

@@ -210,7 +210,7 @@ def test_7_a_team_of_language_recognition(run):
     assert "as nist-lre17, detection llrs" in err
     code, out, err = run("eval submission.tsv --key key.tsv --preset lre17")
     assert code == 0, err
-    assert "all metrics are wrong without --detection-llr" in err
+    assert "all results are wrong without --detection-llr" in err
     assert "--format nist-lre17" in err
     wrong = row(out, "submission")
     expected = row(run("eval loglik.csv --key key.tsv --preset lre17")[1], "loglik")

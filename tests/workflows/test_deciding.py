@@ -1,5 +1,7 @@
 """Decisions of files: those of arrays, whatever the format, the partitions and the order; nothing half-written."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -80,6 +82,17 @@ def test_many_classes_are_matched_by_name(folder):
     assert written["action"].to_pylist() == [table.actions[k] for k in expected.action]
     np.testing.assert_allclose(written["posterior_fra"], expected.posterior[:, 2], rtol=1e-14)
     assert found.tally.n_trials == 50
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_costs_of_two_classes_explain_why_one_score_is_needed(folder, ending):
+    table = pa.table({"trial": ["a", "b"], "eng": [0.5, 1.0], "fra": [1.0, 2.0], "deu": [0.0, 0.0]})
+    path = folder / f"classes.{ending}"
+    pq.write_table(table, path) if ending == "parquet" else pyarrow.csv.write_csv(table, path)
+    why = r"ASK.toml has costs of two classes \(target, other\). Scores of classes need costs of the same classes."
+    with pytest.raises(FormatError, match=why):
+        deciban.decide_files(path, folder / "out.csv", costs=replace(ASK, name="ASK.toml"), prior=0.2)
+    assert not (folder / "out.csv").exists()
 
 
 def test_a_column_of_the_scores_is_not_written_over(folder):

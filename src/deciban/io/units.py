@@ -33,7 +33,7 @@ def submission_note() -> str:
     ways = f"{option(detection_llr=True)}, or {option(format='nist-lre17')}"
     return (
         "read as log-likelihoods, but submissions to the language recognition evaluations of 2017 and 2022 look like "
-        f"this and contain detection llrs: if this is one, all metrics are wrong without {ways}"
+        f"this and contain detection llrs: if this is one, all results are wrong without {ways}"
     )
 
 

@@ -102,7 +102,7 @@ def test_submissions_to_evaluations_are_told_to_hold_detection_llrs(given, says,
     facts = evaluate_files(tmp_path / "lre.tsv", tmp_path / "lre.key", **given).message_lines
     assert (
         any(
-            "contain detection llrs: if this is one, all metrics are wrong without detection_llr=True" in fact
+            "contain detection llrs: if this is one, all results are wrong without detection_llr=True" in fact
             for fact in facts
         )
         == says

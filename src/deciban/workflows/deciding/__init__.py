@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from deciban import errors
 from deciban._files import ScratchFolder, atomic_write
 from deciban._validate.classes import Prior
 from deciban.decisions import Application, DecisionTally
@@ -299,7 +300,8 @@ def decide_files(
     messages = [] if loaded is None else list(model_message(path_of_model(model), loaded))
     if loaded is None or not is_fused:
         refuse([] if quality is None else ["quality"], "the model uses no quality measures. Leave it out.")
-        result = _Deciding(table, application, kind, chosen, loaded).decide(single_files(paths)[0], out, key, say)
+        with _costs_explain_scores(table):
+            result = _Deciding(table, application, kind, chosen, loaded).decide(single_files(paths)[0], out, key, say)
         return replace(result, messages=(*messages, *result.messages))
     # The key is joined afterwards, with the llrs.
     no_key = replace(chosen, reading=replace(chosen.reading, key_format=None, key_columns=None))
@@ -354,7 +356,7 @@ class _Deciding:
                 if writer is not None:
                     writer.write(rows_out, rows.name)
                 tally.append(own)
-                notes |= dict.fromkeys(more)
+                notes |= dict.fromkeys(replace(one, origin=one.origin and result.name) for one in more)
                 looks += look
                 n_done, n_read = n_done + own.n_trials, n_read + rows.n_rows
                 tell(n_read)
@@ -448,6 +450,20 @@ class _Deciding:
             messages = remark_on_llrs(summarize(loglik[truth], loglik[~truth]))
             notes += [Message(WARNING, source.systems[0], f"{messages} {_NO_DECISIONS}")] if messages else []
         return KeyedDecisions(counts, risk), (*source.messages, *notes)
+
+
+@contextmanager
+def _costs_explain_scores(table: CostTable) -> Iterator[None]:
+    """Explain an error about the column of scores: costs of two classes need one."""
+    try:
+        yield
+    except errors.FormatError as error:
+        if not any(words in str(error) for words in ("which column is the score", "contains no scores")):
+            raise
+        why = f"One score per trial is needed, because {table.name} has costs of two classes"
+        raise errors.FormatError(
+            f"{error}\n{why} ({', '.join(table.classes)}). Scores of classes need costs of the same classes."
+        ) from error
 
 
 def _one_path(scores: Paths, key: PathLike | None) -> list[PathLike]:
