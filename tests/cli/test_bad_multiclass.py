@@ -71,7 +71,7 @@ BAD = {
     ),
     "rule of two classes": (
         "calibrate sysA.csv --key key.csv -o m.json --alpha 2",
-        "--alpha is no option of method affine for multiclass scores",
+        "the scores are multiclass (if not, use --kind two-class), and --alpha is for two-class scores.",
     ),
     "ridge of shift": (
         "calibrate sysA.csv --key key.csv -o m.json --method shift --ridge 1",

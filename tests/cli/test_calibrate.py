@@ -151,7 +151,7 @@ def test_cross_validated_in_one_call(by, column, run):
     if ":" not in by:
         assert (
             "cross-validated in 5 folds: each trial was calibrated by a model trained on trials without its "
-            "speaker" in err
+            "values of speaker" in err
         )
         whole = AffineCalibrator().fit(score, truth).transform(score)
         assert not np.isclose(llr, whole, atol=1e-9).any()

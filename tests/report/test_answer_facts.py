@@ -35,6 +35,8 @@ def test_many_classes_are_off_by_what_was_done_to_them():
     assert facts_of(evaluate_classes(8.0 * scores, label)).scale == pytest.approx(0.25, rel=0.15)
     pushed = evaluate_classes(2.0 * scores + [0, 0, 4.0, 0], label, classes=list("abcd"))
     assert facts_of(pushed).leaning.startswith("favour class 'c' over the others, by ")
+    lowered = evaluate_classes(2.0 * scores - [0, 4.0, 0, 0], label, classes=list("abcd"))
+    assert facts_of(lowered).leaning.startswith("underrate class 'b' against the others, by ")
     assert not facts_of(sound).leaning
 
 

@@ -281,15 +281,19 @@ class CostTable:
         """
         if prior is None:
             if self.prior is None:
+                one, several = (
+                    (0.01, "[0.01, 0.99]") if len(self.classes) == 2 else ("flat", "[...], one number per class,")
+                )
                 raise InputError(
-                    f"prior: you gave none, and {self.name} contains none. Add the probabilities of the classes "
-                    f"({option(prior=0.01)} or {option(prior='flat')}), or write prior = [0.01, 0.99] into the file."
+                    f"prior: you gave none, and {self.name} contains none. Give the probabilities of the classes "
+                    f"({option(prior=one)}), or write prior = {several} into the file."
                 )
             return Application(self.costs, self.prior)
         if isinstance(prior, float | int):
             if len(self.classes) != 2:
                 raise InputError(
-                    f"prior: one number for {len(self.classes)} classes. Pass one for each class, by name."
+                    f"prior: one number for {len(self.classes)} classes. Give one for each of "
+                    f"{', '.join(self.classes)}, or flat."
                 )
             if not 0.0 < prior < 1.0:
                 raise InputError(

@@ -254,14 +254,15 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
 
 
 def _favoured(one: ClassEvaluation) -> str:
-    """Return the class that scores favour most, if offsets alone would reduce the calibration loss noticeably."""
+    """Return the class that scores favour or underrate most, if offsets alone would reduce the calibration loss."""
     result = one.calibration
     if not (result.loss > 0.0 and result.scale > 0.0) or result.offset_loss < 0.1 * result.loss:
         return ""
-    least = int(np.argmin(result.offset))
-    shift = -float(result.offset[least]) / result.scale * one.n_classes / (one.n_classes - 1)  # offsets sum to 0
-    words = f"favour class {one.classes[least]!r} over the other{'s' * (one.n_classes > 2)}"
-    return f"{words}, by {number(shift, 1)} nats" if shift >= 0.2 else ""
+    shifts = -result.offset / result.scale * one.n_classes / (one.n_classes - 1)  # offsets sum to 0
+    most = int(np.argmax(np.abs(shifts)))
+    name, others = repr(one.classes[most]), f"the other{'s' * (one.n_classes > 2)}"
+    words = f"favour class {name} over {others}" if shifts[most] > 0.0 else f"underrate class {name} against {others}"
+    return f"{words}, by {number(abs(shifts[most]), 1)} nats" if abs(shifts[most]) >= 0.2 else ""
 
 
 def _confused(one: ClassEvaluation) -> tuple[str, ...]:

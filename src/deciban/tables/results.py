@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.errors import amount, counted, one_line, option, some_of, topic_of
+from deciban.errors import amount, counted, either, one_line, option, some_of, topic_of
 from deciban.evaluation.breakdowns import headings_of, rows_of
 from deciban.evaluation.metrics import METRICS, metric_of
-from deciban.evaluation.one_system import OneSystem, WithInterval, has_llrs, with_interval
+from deciban.evaluation.one_system import OneSystem, WithInterval, are_corrected, has_llrs, with_interval
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, heading_of, with_corrected
 from deciban.types import Axis, Raw
 
@@ -377,7 +377,9 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
     caption = f"{left_out}each class against all others: "
     if len(systems) == 1:
         caption += f"cost at target prior {first.points[0].p_target:g}; Cllr in bits; "
-        caption += "minima by isotonic regression (PAV) of each class, but min Cllr above by scale and offsets"
+        unknown = first.uncertainty is None or are_corrected(systems)
+        optimistic = "" if unknown else f", optimistic: see {either('', 'eval ')}{option(corrected=True)}"
+        caption += f"minima by isotonic regression (PAV){optimistic}; min Cllr of the system is by scale and offsets"
         out.print(replace(_of_one(first, shown), caption=caption))
         say_all(out, _remarks(first))
     else:

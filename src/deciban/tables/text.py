@@ -112,7 +112,7 @@ def print_trained(done: Trained, out: Console) -> None:
                 out.print()
     if parameters:
         say(out, "Weights", "bold")
-        words = "standardized weight: of scores scaled to standard deviation 1"
+        words = "standardized weight: weight times standard deviation of scores (classes weighted by training prior)"
         out.print(table(*columns_of_weights(parameters), caption=words))
     for line in done.summary:
         say(out, shortened(line))

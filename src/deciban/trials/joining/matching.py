@@ -74,7 +74,9 @@ class JoinReport:
     def message(self, ties: Mapping[str, float] | None = None) -> Message:
         """Return the message about the join, with surplus copies by file and the ties of each system, if known."""
         copies = {name: n for name, n in reversed(self.copies) if n}
-        counts = [f"{self.matched:,} matched", f"{self.missing:,} missing", f"{self.extra:,} extra"]
+        n_systems = len(self.copies) - 1
+        extra = f"{self.extra:,} extra" + (f" in {n_systems} systems" if self.extra and n_systems > 1 else "")
+        counts = [f"{self.matched:,} matched", f"{self.missing:,} missing", extra]
         n_copies = f"{self.duplicate:,} duplicate" if self.compared else "duplicates not checked"
         counts += [f"{n:,} duplicate in {name}" for name, n in copies.items()] or [n_copies]
         return Message("join", "", " · ".join([*counts, *([ties_in_words(ties)] if ties else [])]))

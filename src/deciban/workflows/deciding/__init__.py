@@ -382,7 +382,7 @@ class _Deciding:
         action = self.table.actions[int(taken[0])]
         words = (
             f"all {counted(tally.n_trials, self.kind.noun)} get the same decision ({action}), whatever their scores. "
-            "Check that the scores are log-likelihood ratios (deciban calibrate), and check prior and costs"
+            f"Check that the scores are {self.kind.output} (deciban calibrate), and check prior and costs"
         )
         return [Message(WARNING, name, words)]
 

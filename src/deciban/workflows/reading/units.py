@@ -218,7 +218,8 @@ class HoldOut:
 
     def message(self, sides: tuple[str, ...], done: str) -> Message:
         """Return the message about cross-validation; ``done`` is "calibrated" or "fused"."""
-        same = f"on trials without its {' or '.join(self.groups or sides)}{'' if self.groups else ' name'}"
+        values = f"values of {' and '.join(self.groups)}" if self.groups else f"{' or '.join(sides)} name"
+        same = f"on trials without its {values}"
         words = f"each trial was {done} by a model trained {same if self.groups or sides else 'without it'}"
         return Message("folds", "", f"cross-validated in {self.parts} folds: {words}")
 
