@@ -29,6 +29,8 @@ python_use_unqualified_type_names = True
 add_module_names = False
 toc_object_entries = False  # hundreds of names in the navigation of every page take half of the time
 
+highlight_language = "text"  # blocks without a language are output of commands
+
 html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["pictures.css", "cards.css"]  # white background on dark pages; four cards on the home page
