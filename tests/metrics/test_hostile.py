@@ -275,7 +275,7 @@ def test_c_primary_needs_a_point():
 
 
 def test_threshold_weighting_of_the_logarithmic_rule():
-    """For (1, 1) at even prior it is the derivative of the sigmoid (paper 004, figure 1)."""
+    """For (1, 1) at even prior it is the derivative of the sigmoid (Bruemmer and Doddington 2013, figure 1)."""
     t = np.linspace(-5, 5, 11)
     s = 1 / (1 + np.exp(-t))
     np.testing.assert_allclose(metrics.threshold_weighting(t, alpha=1, beta=1, p_target=0.5), s * (1 - s), rtol=1e-10)

@@ -97,7 +97,7 @@ def prior_ratio(prior: FloatArray) -> FloatArray:
 
 
 def log_mean_exp(block: FloatArray, ratio: FloatArray, members: Sequence[int] | IntArray) -> FloatArray:
-    """Return the log of the prior-weighted mean likelihood of some classes, (n_trials,) (paper 001 section 2.2).
+    """Return the log of the prior-weighted mean likelihood of some classes, (n_trials,).
 
     For a single class, the result is its log-likelihood, unchanged. The block need not be relative. The result is
     ``+inf`` if a class has ``+inf``, and ``-inf`` if all classes are excluded.
@@ -130,7 +130,7 @@ def group_logliks(block: FloatArray, ratio: FloatArray, groups: Sequence[IntArra
 
 
 def detection_llr(block: FloatArray, ratio: FloatArray, target: int) -> FloatArray:
-    """Return the log-likelihood ratio of one class against the rest, (n_trials,) (paper 001 eq. 9).
+    """Return the log-likelihood ratio of one class against the rest (Bruemmer and van Leeuwen 2006, eq. 9).
 
     For two classes, it is exactly the difference of their log-likelihoods.
     """
@@ -199,7 +199,7 @@ def posterior(block: FloatArray, ratio: FloatArray) -> FloatArray:
 
 
 def soft_costs(block: FloatArray, ratio: FloatArray, target: int) -> FloatArray:
-    """Return the costs of trials of class ``target``, ``-ln q_t`` and ``1 - 2 q_t + sum q_j^2`` (paper 001 eq. 13).
+    """Return the costs of trials of class ``target``, ``-ln q_t`` and ``1 - 2 q_t + sum q_j^2``.
 
     The block is relative. With ``r_j`` the likelihoods of the others over that of the class, the costs are ``ln(1 + sum
     r_j)``, and ``(1 - q_t)^2`` plus the squares of the other posteriors, which loses no digits.

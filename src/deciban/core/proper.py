@@ -475,7 +475,7 @@ def weighted_cost_non(xp: Foreign, cost: Tensor, x: Tensor, alpha: float, beta: 
 
 
 def scoring_rule_cost(tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float) -> float:
-    """Return the expected cost by a beta-family rule at prior log odds (thesis 7.38, paper 004 eqs. 2 to 4)."""
+    """Return the expected cost by a beta-family rule at prior log odds (thesis 7.38)."""
     total = mixed(*scoring_rule_costs(tar, non, log_odds, alpha, beta), log_odds)
     if math.isfinite(total) or alpha == beta == 1:
         return total

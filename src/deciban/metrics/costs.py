@@ -1169,7 +1169,7 @@ def brier(
     tar_weights: Weights = None,
     non_weights: Weights = None,
 ) -> float | FloatArray:
-    """Return the Brier score of the posteriors at a prior: the prior-weighted mean of ``(1 - q)^2`` (paper 001 eq. 13).
+    """Return the Brier score of the posteriors at a prior (Bruemmer and van Leeuwen 2006, eq. 13).
 
     Parameters
     ----------

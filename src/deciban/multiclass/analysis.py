@@ -127,7 +127,7 @@ def detection_analysis(
     sample_weight: Weights = None,
     classes: Names = None,
 ) -> DetectionAnalysis:
-    """Analyse every class against the rest (paper 001 section 4.3).
+    """Analyse every class against the rest (Bruemmer and van Leeuwen 2006, section 4.3).
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def detection_analysis(
     Notes
     -----
     Separately recalibrated detectors do not belong to one recognizer: each minimum is a bound for its own target. The
-    minima change when the log-likelihoods are scaled and shifted (paper 001 eq. 19).
+    minima change when the log-likelihoods are scaled and shifted (Bruemmer and van Leeuwen 2006, eq. 19).
 
     Memory is needed for the log-likelihood ratios of all trials and targets, as much as for ``loglik`` in float64.
 
@@ -210,7 +210,7 @@ def _mean(costs: FloatArray) -> float | FloatArray:
 def pairwise_analysis(
     loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, classes: Names = None
 ) -> PairwiseAnalysis:
-    """Analyse every pair of classes (paper 001 section 4.2).
+    """Analyse every pair of classes (Bruemmer and van Leeuwen 2006, section 4.2).
 
     Parameters
     ----------

@@ -473,7 +473,7 @@ def _saved(before: float, after: float) -> float:
 
 
 def min_cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, classes: Names = None) -> float:
-    """Return `cllr` after the best scale and offsets on the same trials, in bits (paper 001 section 4.1).
+    """Return `cllr` in bits after the best scale and offsets (Bruemmer and van Leeuwen 2006, section 4.1).
 
     Parameters
     ----------

@@ -299,7 +299,7 @@ class Pairs:
 
 
 def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
-    """Return posterior probabilities of the classes (paper 001 eq. 4).
+    """Return posterior probabilities of the classes (Bruemmer and van Leeuwen 2006, eq. 4).
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
 
 
 def detection_llr(loglik: ArrayLike, *, target: Class, prior: Priors = None, classes: Names = None) -> FloatArray:
-    """Return the log-likelihood ratio of one class against the rest (paper 001 eq. 9).
+    """Return the log-likelihood ratio of one class against the rest (Bruemmer and van Leeuwen 2006, eq. 9).
 
     Parameters
     ----------
@@ -449,7 +449,7 @@ def project_detection_llr(detection_llr: ArrayLike) -> FloatArray:
 
 
 def pairwise_llr(loglik: ArrayLike, i: Class, j: Class, *, classes: Names = None) -> FloatArray:
-    """Return the log-likelihood ratio of class ``i`` against class ``j`` (paper 001 section 2.4.1).
+    """Return log-likelihood ratios of class ``i`` against class ``j`` (Bruemmer and van Leeuwen 2006, section 2.4.1).
 
     Parameters
     ----------
@@ -485,7 +485,7 @@ def pairwise_llr(loglik: ArrayLike, i: Class, j: Class, *, classes: Names = None
 
 
 def group_loglik(loglik: ArrayLike, groups: Groups, *, prior: Priors = None, classes: Names = None) -> FloatArray:
-    """Return log-likelihoods of groups of classes (paper 001 section 2.2).
+    """Return log-likelihoods of groups of classes (Bruemmer and van Leeuwen 2006, section 2.2).
 
     Parameters
     ----------
@@ -571,7 +571,7 @@ def partition(
     sample_weight: Weights = None,
     classes: Names = None,
 ) -> Partition:
-    """Convert a class problem to a problem of groups of classes (paper 001 section 2.2).
+    """Convert a class problem to a problem of groups of classes (Bruemmer and van Leeuwen 2006, section 2.2).
 
     Parameters
     ----------
@@ -744,7 +744,7 @@ def mixed(sums: Sequence[MeanCost], prior: FloatArray) -> float:
 
 
 def cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, classes: Names = None) -> float:
-    """Return the cost of log-likelihoods in bits, also known as Cmxe (paper 001 eq. 17).
+    """Return the cost of log-likelihoods in bits, also known as Cmxe (Bruemmer and van Leeuwen 2006, eq. 17).
 
     Parameters
     ----------
@@ -781,7 +781,7 @@ def cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, 
 def brier(
     loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> float:
-    """Return the prior-weighted mean of the quadratic scoring rule (paper 001 eq. 13).
+    """Return the prior-weighted mean of the quadratic scoring rule (Bruemmer and van Leeuwen 2006, eq. 13).
 
     Parameters
     ----------
@@ -904,7 +904,7 @@ def information_delivered(
 
 
 def loglik_from_posterior(posterior: ArrayLike, *, prior: Priors) -> FloatArray:
-    """Return log-likelihoods from posteriors of the classes, such as the output of a softmax (paper 001 eq. 4).
+    """Return log-likelihoods from posteriors of the classes, such as a softmax (Bruemmer and van Leeuwen 2006, eq. 4).
 
     Parameters
     ----------

@@ -78,8 +78,7 @@ def class_ape(
     no increasing map of detection scores, so it can also change the minimum errors. Much higher curves before
     calibration are cut off. Dotted: decisions by the prior alone. Bands are pointwise intervals of the cost: without
     misses or false alarms they are wider, to allow for unseen errors (rule of three). The corners show Cllr before and
-    after calibration, and Cllr after the best increasing map, in bits. Source: paper 001 figure 2 (Bruemmer and van
-    Leeuwen 2006).
+    after calibration, and Cllr after the best increasing map, in bits. Source: Bruemmer and van Leeuwen 2006, figure 2.
 
     Examples
     --------
@@ -188,7 +187,7 @@ def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: object
     -----
     Full colour: min Cllr, the loss after the best increasing map of the detection scores of that class. Pale: Cllr
     minus min Cllr. The number behind a bar is Cllr. Dotted: 1 bit, a detector without information. Bars are cut off at
-    2 bits. Source: paper 001 section 4.3 (Bruemmer and van Leeuwen 2006).
+    2 bits. Source: Bruemmer and van Leeuwen 2006, section 4.3.
 
     Examples
     --------

@@ -341,8 +341,8 @@ def pairwise_loss(
     -----
     Pairs have no direction, so the two halves of the matrix show different losses: below the diagonal, in blue, the
     discrimination loss, min Cllr; above it, in orange, the calibration loss, Cllr minus min Cllr. Their sum is Cllr.
-    Both have the same scale. Infinite losses are near black. Source: paper 001 section 4.2 and figure 3 (Bruemmer and
-    van Leeuwen 2006), which shows bars.
+    Both have the same scale. Infinite losses are near black. Source: Bruemmer and van Leeuwen 2006,
+    section 4.2 and figure 3, which shows bars.
 
     Examples
     --------

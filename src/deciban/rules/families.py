@@ -384,8 +384,9 @@ class Logarithmic(ScoringRule):
 
 
 class Quadratic(ScoringRule):
-    """Brier's rule ``1 - 2 q_i + sum_j q_j^2`` (paper 001 eq. 13); its divergence is the squared distance.
+    """Brier's rule ``1 - 2 q_i + sum_j q_j^2`` (Bruemmer and van Leeuwen 2006, eq. 13).
 
+    Its divergence is the squared distance.
     For two classes ``2 (1 - q_i)^2``, two thirds of ``Beta(2, 2)`` and twice thesis 7.36.
 
     Examples
@@ -407,7 +408,9 @@ class _TwoClasses(ScoringRule):
 
 
 class Beta(_TwoClasses):
-    """The two-class beta family: a beta density weights the thresholds (thesis 7.38, paper 004 eqs. 10, 11).
+    """The two-class beta family: a beta density weights the thresholds (thesis 7.38).
+
+    See also Bruemmer and Doddington 2013, eqs. 10 and 11.
 
     Parameters
     ----------

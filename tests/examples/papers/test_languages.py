@@ -1,4 +1,4 @@
-"""What paper 001 says of its metrics."""
+"""What Bruemmer and van Leeuwen 2006 say of its metrics."""
 
 import numpy as np
 import pytest

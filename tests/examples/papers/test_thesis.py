@@ -39,7 +39,7 @@ def test_two_thresholds_leave_less_room_for_reports(rules):
 def test_rules_are_bounded_if_gamma_is_positive(rules):
     certain = [[1.0, 0.0]]
     assert [rules.symmetric(gamma).costs(certain)[0, 1] for gamma in (-0.5, 0.0)] == [np.inf, np.inf]
-    assert rules.symmetric(1.0).costs(certain)[0, 1] == pytest.approx(3.0)  # 3 q^2, paper 004 eq. 14
+    assert rules.symmetric(1.0).costs(certain)[0, 1] == pytest.approx(3.0)  # 3 q^2
     assert rules.symmetric(90.0).costs([[0.75, 0.25], [0.25, 0.75]])[:, 1] == pytest.approx([2.0, 0.0], abs=0.05)
 
 

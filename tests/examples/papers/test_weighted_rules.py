@@ -1,4 +1,4 @@
-"""What paper 004 says of its metrics."""
+"""What Bruemmer and Doddington 2013 say of its metrics."""
 
 import numpy as np
 import pytest

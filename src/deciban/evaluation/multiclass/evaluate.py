@@ -484,7 +484,7 @@ def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:
 def evaluate_groups(
     loglik: ArrayLike, label: ArrayLike, groups: Groups, *, classes: Sequence[str], **request: Raw
 ) -> ClassEvaluation:
-    """Evaluate how well the scores of classes distinguish groups of classes (paper 001 section 2.2).
+    """Evaluate how well scores of classes distinguish groups of classes (Bruemmer and van Leeuwen 2006, section 2.2).
 
     Parameters
     ----------

@@ -618,7 +618,7 @@ def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
     """Return sums of quadratic costs by class whose prior changes, prior, and class of the trials.
 
     With ``c`` the posterior of all classes but ``k``, and ``r`` their shares of ``c``, a trial of class ``y`` costs
-    ``c^2 (1 + sum r^2)``, plus ``2 - 2 c (1 + r_y)`` unless ``y`` is ``k`` (paper 001 eq. 13).
+    ``c^2 (1 + sum r^2)``, plus ``2 - 2 c (1 + r_y)`` unless ``y`` is ``k`` (Bruemmer and van Leeuwen 2006, eq. 13).
     """
     n, odds, inverse = trials.n_classes, ((1.0 - prior) / prior)[:, None], ((1.0 - PRIORS) / PRIORS)[:, None]
     inverse_and_one = np.append(inverse, np.ones((len(PRIORS), 1)), axis=1)
