@@ -273,7 +273,7 @@ def test_many_classes_are_compared_by_the_same_names_and_curves():
     assert error.standard_error == pytest.approx(np.sqrt(60 / 59 * np.sum(by_unit**2)), rel=0.02)
     few = [str(c) for c in range(3) if min(np.sum(x[label == c]) for x in wrong) < 30]
     classes = ", ".join(f"class '{one}'" for one in few)
-    words = f"Fewer than 30 errors in {classes}: intervals of differences of min C_avg can be"
+    words = f"Some system has fewer than 30 errors in {classes}: intervals of differences of min C_avg can be"
     assert few
     assert f"{words} wider than needed." in found.notes
 

@@ -54,9 +54,7 @@ def test_an_action_is_worth_what_deciding_without_it_costs_more():
         assert tally.worth[k] == pytest.approx(without.expected_cost - tally.expected_cost, abs=1e-12)
     lines = tally.lines(["a", "b", "c", "ask"], Application(COSTS, PRIOR))
     assert lines[0].startswith("100 decided: a ")
-    assert lines[1].endswith(
-        f"; at the given prior, without scores (always ask): {default_risk(costs=COSTS, prior=PRIOR):.6g}"
-    )
+    assert lines[2] == f"without scores, at the given prior (always ask): {default_risk(costs=COSTS, prior=PRIOR):.6g}"
 
 
 def test_expected_costs_do_not_depend_on_the_trials_beside():
@@ -69,11 +67,11 @@ def test_expected_costs_do_not_depend_on_the_trials_beside():
 
 
 def test_decisions_that_are_to_cost_more_than_none_say_why():
-    # Most llrs of 1 at a prior of 0.01 say that targets are commoner than that.
+    # Llrs of 1 at a prior of 0.01 say that targets are commoner than that; a few trials can be of any class.
     costs, prior = [[0.0, 1.0], [1.0, 0.0]], [0.01, 0.99]
     application = Application(costs, prior)
     said = [
-        " ".join(decide(np.full(9, llr), costs=costs, prior=prior).tally().lines(["accept", "reject"], application))
-        for llr in (1.0, -1.0)
+        " ".join(decide(np.full(n, llr), costs=costs, prior=prior).tally().lines(["accept", "reject"], application))
+        for llr, n in ((1.0, 100), (-1.0, 100), (1.0, 9))
     ]
-    assert ["this is more than without scores" in one for one in said] == [True, False]
+    assert ["these trials are expected to cost more than that" in one for one in said] == [True, False, False]

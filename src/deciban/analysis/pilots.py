@@ -453,7 +453,7 @@ class Plan(ByValue, Jsonable):
         pilot, first = self.pilot, self.designs[0]
         known = f"{self.of_metric} {self.written(pilot.value)}"
         if self.written(pilot.expected) != self.written(pilot.value):
-            known += f" (corrected {self.written(pilot.expected)})"
+            known += f" ({self.written(pilot.expected)} expected on new {pilot.noun}s)"
         known += f", standard error {self.written(self.standard_error)}"
         known += " (from variance components; intervals use another estimate)" if len(self.shares) > 1 else ""
         items = [

@@ -25,6 +25,9 @@ from deciban.types import Additive, AnyArray, CountArray, FloatArray, IntArray, 
 _ROUNDING = 1e-9
 """Tolerance of the rounding of sums over trials, as a share of a cost."""
 
+_ENOUGH = 100
+"""Fewest trials whose expected costs are compared with the cost at the prior."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
@@ -119,16 +122,14 @@ class DecisionTally(Additive):
         shares = [f"{name} {count:,} ({count / n:.3g})" for name, count in counts]
         default = actions[application.default_action]
         result = [f"{n:,} decided: {', '.join(shares)}"]
-        by_prior = f"at the given prior, without scores (always {default}): {application.default_risk:.6g}"
-        result.append(f"mean expected cost over these trials: {self.expected_cost:.6g}; {by_prior}")
-        if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
+        result.append(f"mean expected cost over these trials: {self.expected_cost:.6g}")
+        result.append(f"without scores, at the given prior (always {default}): {application.default_risk:.6g}")
+        if n >= _ENOUGH and self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             way = "(with a key, decide prints the actual cost; a score file with labels can be its own key)"
             result.append(
-                "this is more than without scores: the shares of the classes in these trials differ from the prior, or "
+                "these trials are expected to cost more than that: their classes have other shares than the prior, or "
                 f"the scores are not calibrated{'' if has_key else f' {way}'}"
             )
-        unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
-        result += [f"{name} is never the best action here" for name in unused]
         if len(actions) > 2:
             saved = [f"{name} +{one:.3g}" for name, one in zip(actions, self.worth.tolist(), strict=True)]
             result.append(f"increase of the mean expected cost if an action is removed: {', '.join(saved)}")

@@ -242,6 +242,11 @@ def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
     kind = contents.kinds[0] if contents.kinds else "nothing"
     sides = contents.index.trials.sides if contents.index is not None else ()
     default = special.get(kind) or entries.get(sides)
+    if default == "nist-lre" and sides == ROW:
+        raise FormatError(
+            f"{shown}: trials without names are not written as lines of multiclass scores. End the name in .npy, .npz "
+            f"or .parquet, or name one of these formats ({option(to=...)})."
+        )
     if default is None:
         able = ", ".join(name for name, f in formats.formats().items() if set(f.writes) & set(contents.kinds))
         raise FormatError(

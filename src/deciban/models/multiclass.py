@@ -245,7 +245,7 @@ class ClassModel(ScoreModel):
         for what, whom, x in numbers:
             name = f"{what} of {whom}" if whom else what
             is_offset = what == "offset"
-            shown = f"{whom} {x:z.3f}" if is_offset else f"{name} {x:.6g}"
+            shown = f"{'class ' * whom.isdigit()}{whom} {x:z.3f}" if is_offset else f"{name} {x:.6g}"
             (offsets if is_offset else parts).append(f"{shown} {error_in_words(errors.get(name))}".rstrip())
         parts += [f"offsets in nats: {', '.join(offsets)}"] if offsets else []
         return ["; ".join(parts)] if parts else []

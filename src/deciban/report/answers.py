@@ -151,7 +151,7 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
     ]
     if few:
         scarce: tuple[str, ...] = (f"There are {' and '.join(few)}, fewer than {FEW_ERRORS}: all metrics are rough.",)
-    elif n_low > n_high:
+    elif n_low >= n_high:
         scarce = (f"No prior has {FEW_ERRORS} misses and {FEW_ERRORS} false alarms: all metrics are rough.",)
     else:
         scarce = tuple(
@@ -173,9 +173,7 @@ def _of_two(one: Evaluation, affine: AffineCalibration | None) -> dict[str, Any]
         "mended": math.nan if affine is None else affine.cllr,
         "is_far_off": affine is not None and abs(affine.offset) >= 1.0,
         "leaning": "" if affine is None else _side(affine.scale, affine.offset, one.axis),
-        "errors": (
-            f"At equal error rates, {eer} of targets are missed, and the same share of non-targets is accepted.",
-        ),
+        "errors": (f"At equal error rates, {eer} of targets and of non-targets are decided wrongly.",),
         "is_reversed": one.auc < 0.5 - _BEYOND_CHANCE * chance_error_of_auc(one.n_tar, one.n_non),
         "weak_spots": _misleading(one) if has_llrs(one) else (),
         "helps": bool((one.curves.act_error < 1.0).any()),
@@ -260,8 +258,8 @@ def _favoured(one: ClassEvaluation) -> str:
         return ""
     shifts = -result.offset / result.scale * one.n_classes / (one.n_classes - 1)  # offsets sum to 0
     most = int(np.argmax(np.abs(shifts)))
-    name, others = repr(one.classes[most]), f"the other{'s' * (one.n_classes > 2)}"
-    words = f"favour class {name} over {others}" if shifts[most] > 0.0 else f"underrate class {name} against {others}"
+    verb, word = ("favour", "over") if shifts[most] > 0.0 else ("underrate", "against")
+    words = f"{verb} class {one.classes[most]!r} {word} the other{'s' * (one.n_classes > 2)}"
     return f"{words}, by {number(abs(shifts[most]), 1)} nats" if abs(shifts[most]) >= 0.2 else ""
 
 
@@ -580,9 +578,11 @@ def _calibration_in_words(one: Evaluation | ClassEvaluation, facts: SystemFacts,
     if max(one.cllr - one.min_cllr, 0.0) > _FINE * one.cllr:
         facts = facts_of(one)
     if (mood := calibrated(facts).mood) in ("good", "unknown"):
-        where = "in some classes " if one.kind == "classes" else ""
+        where = "in some classes " * (one.kind == "classes")
         unsure = f"and seems well calibrated, but {where}there are too few errors to be sure"
         fine = unsure if facts.scarce else "and is well calibrated"
+        if getattr(one.requested, "discrepancy", 0.0) > 0.0:
+            fine = "and is well calibrated on average, but not in all ranges of the LR"
         return fine if mood == "good" else "and its calibration is not known"
     has_scale = facts.scale is None or 1.0 / _NEARLY_RIGHT <= facts.scale <= _NEARLY_RIGHT
     words = _fault(facts, scores)
@@ -598,9 +598,7 @@ def _fault(facts: SystemFacts, scores: str) -> str:
         if leaning.startswith("are too "):
             faults = ["shifted up" if leaning.startswith("are too high") else "shifted down", off]
         return f"its {scores} are {' and '.join(faults if facts.is_far_off else [off])}"
-    if leaning:
-        return f"its {scores} {leaning}"
-    return f"bad calibration costs {number(facts.cllr - facts.min_cllr)} bits"
+    return f"its {scores} {leaning}" if leaning else f"bad calibration costs {number(facts.cllr - facts.min_cllr)} bits"
 
 
 QUESTIONS = (apart, calibrated, fails, enough)

@@ -231,9 +231,10 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
         "log10(reported LR / LR of the data): above 0, reported LRs are too large; a row with limits alone: one "
         "class has no trials in this range"
     )
-    intervals = "[95 % fiducial limits, trials independent]"
+    intervals = "[95 % fiducial limits of each row, trials taken as independent]"
     headings = ["system", "log10 LR", "targets", "non-targets", "discrepancy"]
-    caption = f"{words}; {intervals}; confirmed calibration discrepancy (0: none): {least}"
+    words += f"; {intervals}; limits that hold for all rows together exclude 0 by at most (0: they all contain it)"
+    caption = f"{words}: {least}"
     return table(headings, rows, n_left=2, caption=caption)
 
 

@@ -510,7 +510,7 @@ class Fit:
             which = "one weight is" if self.flat == 1 else f"{self.flat} weights are"
             words += (
                 f"; {which} not determined, because systems are redundant or constant: of all equally good weights, "
-                "these are the smallest for systems of equal scale"
+                "these are the smallest after scaling all systems to the same standard deviation"
             )
         return words
 

@@ -105,10 +105,10 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     """
     false_alarms, misses = dr30
     notes, entries = list[str](), dict[tuple[str, str], list[str]]()
-    is_rough = false_alarms > misses
+    is_rough = false_alarms >= misses
     if is_rough:
         are_all = are_llrs and max((max(point.n_fa, point.n_miss) for point in points), default=0) < roc.FEW_ERRORS
-        which, few = "All metrics" if are_all else "EER, minDCF, min Cllr and AUC", f"fewer than {roc.FEW_ERRORS}"
+        which, few = f"EER, {'actDCF, ' if are_all else ''}minDCF, min Cllr and AUC", f"fewer than {roc.FEW_ERRORS}"
         words = f"{which} are uncertain: {few} misses or {few} false alarms at every prior."
         notes.append(Note(words, "few-errors"))
         if are_all:

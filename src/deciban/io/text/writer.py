@@ -301,7 +301,7 @@ def _require_room_for_names(columns: Sequence[Column], trials: Trials, format: T
     able = " or by ".join(dict.fromkeys(_in_words([role for role in words if role in IDENTITY]) for words in lines))
     ways = {
         PAIR_SIDE: f"Choose nist-sre, table or parquet, or ignore the side when reading ({option(columns=...)})",
-        (): "Choose rows, npy, npz or parquet",
+        (): f"Choose {'' if any(one.role == 'classes' for one in columns) else 'rows, '}npy, npz or parquet",
     }
     raise FormatError(
         f"{format.name} identifies trials by {able}, {trials.origin.name} by {_in_words(sides)}. "
