@@ -53,6 +53,8 @@ def test_every_trial_gets_the_action_of_least_expected_cost(folder, name, out):
     assert found.tally.expected_cost == pytest.approx(expected.expected_cost.mean(), rel=1e-12)
     risk = decision_risk(expected.action, np.where(IS_TARGET, 0, 1), costs=ASK.costs, prior=[0.2, 0.8])
     assert found.keyed.risk == pytest.approx(risk, rel=1e-12)
+    of_class = [expected.expected_cost[mask].mean() for mask in (IS_TARGET, ~IS_TARGET)]
+    assert found.keyed.expected_cost == pytest.approx(np.dot([0.2, 0.8], of_class), rel=1e-12)
     assert found.keyed.counts.sum(axis=0).tolist() == [IS_TARGET.sum(), N - IS_TARGET.sum()]
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from deciban.decisions import Application
     from deciban.io.decision_files import CostTable
     from deciban.types import Raw
-    from deciban.workflows.deciding import DecidedFiles
+    from deciban.workflows.deciding import DecidedFiles, KeyedDecisions
     from deciban.workflows.inspection import Inspection
 
 
@@ -315,6 +315,10 @@ def _prior(text: str | None) -> Raw:
     return PARSERS["prior"](text)
 
 
+def _costs_by_key(by_key: KeyedDecisions) -> dict[str, Any]:
+    return {"counts": by_key.counts.tolist(), "risk": by_key.risk, "expected_cost": by_key.expected_cost}
+
+
 def _decisions_for_json(
     table: CostTable, application: Application, lines: list[str], result: DecidedFiles | None
 ) -> dict[str, Any]:
@@ -332,7 +336,7 @@ def _decisions_for_json(
         "counts": None if tally is None else tally.counts.tolist(),
         "expected_cost": None if tally is None else tally.expected_cost,
         "worth": None if tally is None else tally.worth.tolist(),
-        "by_key": None if by_key is None else {"counts": by_key.counts.tolist(), "risk": by_key.risk},
+        "by_key": None if by_key is None else _costs_by_key(by_key),
     }
 
 

@@ -145,7 +145,7 @@ METRICS = [
     Metric("min_dcf", "minDCF", per="point", is_minimum=True, is_of_ranks=True, by_condition=True),
     Metric("act_dcf", "actDCF", per="point", needs_llrs=True, by_condition=True),
     Metric("mean_min_dcf", "mean minDCF", is_minimum=True, is_of_ranks=True, tables="comparisons", by_condition=True),
-    Metric("mean_act_dcf", "mean actDCF", tables="comparisons", by_condition=True),
+    Metric("mean_act_dcf", "mean actDCF", tables="comparisons", needs_llrs=True, by_condition=True),
     Metric("cllr", "Cllr", BOTH, needs_llrs=True, by_condition=True),
     Metric("min_cllr", "min Cllr", BOTH, is_minimum=True, is_of_ranks=True),
     Metric("calibration_loss", "calibration loss", BOTH, is_minimum=True, needs_llrs=True),

@@ -343,12 +343,15 @@ def points_table(
     costs = [one.name for one in shown if one.tables == "all" or (in_full and not is_two_class)]
     by_prior = in_full and not is_two_class
     for names, one in named:
+        hidden = (
+            [x.name for x in shown if x.needs_llrs] if is_two_class and not everything and not has_llrs(one) else []
+        )
         for k, point in enumerate(one.cost_points):
-            cells = [cell_of((name, k), one) for name in costs]
+            cells = ["-" if name in hidden else cell_of((name, k), one) for name in costs]
             cells[1:1] = [corrected_cell(("min_dcf", k), one)] if corrected else []
-            cells += [amount(point.n_miss), amount(point.n_fa)] if with_counts else []
+            cells += ["-" if hidden else amount(n) for n in (point.n_miss, point.n_fa)] if with_counts else []
             rows.append((*names, f"{point.p_target:g}" if by_prior else one.point_names[k], *cells))
-        cells = [cell_of(f"mean_{name}", one) for name in costs]
+        cells = ["-" if name in hidden else cell_of(f"mean_{name}", one) for name in costs]
         cells[1:1] = [corrected_cell("mean_min_dcf", one)] if corrected else []
         rows.append((*names, "mean" if by_prior else "mean over points", *cells))
     headings = [metric_of(name).label for name in costs]

@@ -468,12 +468,12 @@ def require_finite(objective: LinearObjective, optimum: search.Minimum) -> searc
         return optimum
     one = len(objective.center) == 1
     if separated:
-        what = "no target has a score" if one else "there is a weighted sum of the systems in which no target is"
+        what = "no target has a score" if one else "in a weighted sum of the systems, no target is"
         side = "above" if one and optimum.point[0] < 0.0 else "below"  # scores are distances
-        words = f"the classes are separated: {what} {side} a non-target, so the best scale would be infinite"
+        words = f"the classes are separated ({what} {side} a non-target), so the best scale would be infinite"
     else:
         words = "the objective falls forever as the weights grow, so the best scale would be infinite"
-    pav = "use PAV with a bound" if one else "leave out the system that separates the classes"
+    pav = "use PAV with a bound" if one else "use fewer systems"
     ways = f"Add a penalty ({option(ridge=1e-3)}), {pav}, or collect more difficult trials"
     if not separated and not is_convex:
         words += ": this rule accepts some errors for lower costs of the other trials"

@@ -58,7 +58,7 @@ _SHOWN = 4
 
 def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) -> tuple[str, ...]:
     """Return the notes for one system, the most serious first."""
-    auc, dr30, notes = summary.ranks.table.auc(), summary.ranks.rocch.few_errors(roc.FEW_ERRORS), list[str]()
+    auc, notes = summary.ranks.table.auc(), list[str]()
     no_llrs = ""
     margin = _BEYOND_CHANCE * chance_error_of_auc(summary.n_tar, summary.n_non) if _is_counted(summary) else 0.0
     if auc < 0.5 - margin:
@@ -75,7 +75,7 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     notes.extend(_infinite(summary))
     if not no_llrs:
         notes.extend(_badly_calibrated(summary, points, curves))
-    notes.extend(_few_errors(dr30, points, are_llrs=not no_llrs))
+    notes.extend(_few_errors(summary, points, are_llrs=not no_llrs))
     return tuple(notes)
 
 
@@ -98,12 +98,16 @@ def _infinite(summary: Summary) -> list[str]:
     return [f"{n_infinite:,} scores are infinite, all for the right class."] if n_infinite else []
 
 
-def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are_llrs: bool) -> list[str]:
+_MINOR = 0.1
+"""Share of the actual cost up to which a kind of errors can be rare without a note."""
+
+
+def _few_errors(summary: Summary, points: Sequence[PointResult], *, are_llrs: bool) -> list[str]:
     """Return notes on errors that are few, at the actual threshold as in tables, and at the best one.
 
     The actual threshold is ignored if scores are not llrs. Points with the same sentence share it.
     """
-    false_alarms, misses = dr30
+    false_alarms, misses = summary.ranks.rocch.few_errors(roc.FEW_ERRORS)
     notes, entries = list[str](), dict[tuple[str, str], list[str]]()
     is_rough = false_alarms >= misses
     if is_rough:
@@ -114,7 +118,7 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
         if are_all:
             return notes
     for point in points:
-        actual = _few(point.n_fa < roc.FEW_ERRORS, point.n_miss < roc.FEW_ERRORS) if are_llrs else ""
+        actual = _few(*_matter_and_are_few(summary, point)) if are_llrs else ""
         best = "" if is_rough else _few(-point.threshold < false_alarms, -point.threshold > misses)
         alike = {"actDCF and minDCF": best} if actual == best else {"actDCF": actual, "minDCF": best}
         for costs, errors in alike.items():
@@ -126,10 +130,21 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are
     return notes
 
 
+def _matter_and_are_few(summary: Summary, point: PointResult) -> tuple[bool, bool]:
+    """Return whether false alarms, and misses, are few, and three more of them would matter for the actual cost."""
+    share, numbers = point.effective_prior, ((point.n_fa, summary.n_non), (point.n_miss, summary.n_tar))
+    weights = ((1.0 - share) / min(share, 1.0 - share), share / min(share, 1.0 - share))
+    first, second = (
+        n < roc.FEW_ERRORS and weight * (n + 3.0) / total > _MINOR * point.act_dcf
+        for weight, (n, total) in zip(weights, numbers, strict=True)
+    )
+    return first, second
+
+
 def _points(names: Sequence[str]) -> str:
     """Join the names of operating points: ``p_target 0.01 and 0.02``."""
     shown = [f"{name.replace(', ', ' (')})" if "," in name else name for name in dict.fromkeys(names)]
-    first, *others = _first(shown, "points")
+    first, *others = _first(shown, "point")
     return listed([first, *(name.removeprefix("p_target ") for name in others)])
 
 
@@ -181,10 +196,11 @@ def _badly_calibrated(summary: Summary, points: Sequence[PointResult], curves: C
     others = [
         str(one) for one, named in zip(points, is_named, strict=True) if one.act_dcf > roc.WORSE_THAN_NONE and not named
     ]
-    where = listed(_first(intervals, "ranges")) if intervals else ""
+    where = listed(_first(intervals, "range")) if intervals else ""
     where = f"effective priors {where}" if where and not where.startswith(_NEARLY) else where
     notes = [f"At {where}, using the scores clearly costs more than ignoring them."] if where else []
-    notes += [f"At {_points(others)}, using the scores costs more than ignoring them."] if others else []
+    not_clearly = ", but not clearly" if others and where else ""
+    notes += [f"At {_points(others)}, using the scores costs more than ignoring them{not_clearly}."] if others else []
     return [Note(one, "calibration") for one in notes]
 
 
@@ -212,7 +228,7 @@ def _interval(log_odds: FloatArray, first: int, last: int) -> str:
 
 def _first(places: Sequence[str], what: str) -> list[str]:
     more = len(places) - _SHOWN
-    return [*places[:_SHOWN], *([f"{more} more {what}"] if more > 0 else [])]
+    return [*places[:_SHOWN], *([f"{more} more {what}{'s' * (more > 1)}"] if more > 0 else [])]
 
 
 __all__ = ["DEFAULT_POINTS", "evaluate", "evaluation_of", "summary_of_labelled"]

@@ -183,10 +183,13 @@ class KeyedDecisions:
         Number of trials of each class with each action.
     risk : float
         Mean cost, with classes weighted by the prior.
+    expected_cost : float
+        The same mean of the costs that are expected from the scores.
     """
 
     counts: CountArray
     risk: float
+    expected_cost: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,7 +220,8 @@ class DecidedFiles:
         lines = self.tally.lines(self.table.actions, self.application, has_key=self.keyed is not None)
         if self.keyed is not None:
             default = self.application.default_risk
-            line = f"at the given prior, actual mean cost according to the key: {self.keyed.risk:.6g}"
+            line = f"at the given prior, mean cost according to the key: {self.keyed.risk:.6g}"
+            line += f" (expected: {self.keyed.expected_cost:.6g})"
             times = f"{self.keyed.risk / default:.4g}" if default else ""
             words = "as without scores" if times == "1" else f"{times} times the cost without scores"
             lines.append(f"{line}, {words}" if times else line)
@@ -445,11 +449,14 @@ class _Deciding:
         loglik, truth = self._loglik(batch.scores[0], classes), batch.labels
         place = np.array([self.table.classes.index(name) for name in classes] or [1, 0])
         result = decided(checked_loglik(loglik, self.application, tell=False), self.application)
-        counts, risk = counts_and_risk(result.action, place[truth.astype(np.int64)], self.application, batch.weight)
+        truth_in_order, prior = place[truth.astype(np.int64)], self.application.prior
+        counts, risk = counts_and_risk(result.action, truth_in_order, self.application, batch.weight)
+        share = prior / np.where(prior > 0.0, counts.sum(axis=0), 1)
+        expected = np.dot(result.expected_cost * (1.0 if batch.weight is None else batch.weight), share[truth_in_order])
         if self.model is None and not self.is_checked and not classes:
             messages = remark_on_llrs(summarize(loglik[truth], loglik[~truth]))
             notes += [Message(WARNING, source.systems[0], f"{messages} {_NO_DECISIONS}")] if messages else []
-        return KeyedDecisions(counts, risk), (*source.messages, *notes)
+        return KeyedDecisions(counts, risk, float(expected)), (*source.messages, *notes)
 
 
 @contextmanager
