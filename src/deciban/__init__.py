@@ -8,8 +8,6 @@ and `deciban.report_files`.
 A deciban, ten times the common logarithm of a likelihood ratio, is the unit of weight of evidence of Turing and Good.
 """
 
-from __future__ import annotations
-
 from deciban._lazy import late, register
 
 # `import deciban` imports almost nothing. ``sklearn`` needs a package that ``from deciban import *`` must not require.

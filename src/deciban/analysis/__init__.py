@@ -1,7 +1,5 @@
 """Analysis of several systems from arrays: comparison, fusion, contributions of systems, and sample-size planning."""
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)

@@ -4,8 +4,6 @@ Larger scores favour a mated comparison. A comparison is accepted if its score i
 are fractions, and intervals are by subject.
 """
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)

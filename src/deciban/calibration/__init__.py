@@ -1,7 +1,5 @@
 """Calibration of the scores of one system to log-likelihood ratios, or to multiclass log-likelihoods."""
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)

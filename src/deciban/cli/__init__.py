@@ -1,7 +1,5 @@
 """The command line: parses options, calls the library, prints results and sets exit codes."""
 
-from __future__ import annotations
-
 import sys
 
 from deciban._lazy import compile_methods_late, import_less_with_scipy

@@ -6,8 +6,6 @@ answer. Each class is averaged separately and weighted by the prior: the class p
 Log-likelihoods are in nats, risks in the unit of the costs.
 """
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)

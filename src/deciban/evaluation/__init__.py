@@ -1,7 +1,5 @@
 """Evaluation of arrays: all metrics, curves and notes about the scores of a system, as frozen results."""
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)

@@ -6,8 +6,6 @@ libraries with the array API standard are accepted, too. NumPy cannot differenti
 return the value and its gradient.
 """
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)

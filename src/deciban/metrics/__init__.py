@@ -6,8 +6,6 @@ Log-likelihood ratios and log odds are in nats, Cllr is in bits, and error rates
 averaged separately and weighted by the specified prior: the class proportions of the data do not matter.
 """
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)

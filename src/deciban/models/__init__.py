@@ -1,7 +1,5 @@
 """Trained models and their files: readable JSON that is loaded without running code."""
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)

@@ -5,8 +5,6 @@ contains the true classes, as positions from 0 or as names with ``classes=``. Ea
 weighted by the specified prior. Information is in bits, `cross_entropy` in nats, and error rates are fractions.
 """
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)

@@ -6,8 +6,6 @@ mixture of such costs (thesis chapters 3 and 7.4). Its expectation is a generali
 remaining uncertainty, in bits for the logarithmic rule, or in units of cost.
 """
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)

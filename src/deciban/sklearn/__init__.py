@@ -4,8 +4,6 @@ The estimators work in pipelines, `StackingClassifier` and `GridSearchCV`. `deci
 have the same calibrators and metrics without scikit-learn. See ``docs/scikit-learn.md``.
 """
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 try:

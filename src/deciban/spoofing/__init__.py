@@ -5,8 +5,6 @@ spoofs. Larger scores favour targets, or bona fide trials. A trial is accepted i
 threshold, and equal scores are never split. All rates are fractions; all costs are normalized by default.
 """
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)

@@ -1,7 +1,5 @@
 """Tables of trials (index, key, scores) and their joins."""
 
-from __future__ import annotations
-
 from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)
