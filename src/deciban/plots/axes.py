@@ -263,7 +263,7 @@ class Canvas:
         ax: Axes | None,
         line_kw: Style,
         *,
-        size: Ends,
+        size: Ends = (6.0, 4.0),
         width_of_many: float = MAIN_WIDTH,
         by_rows: bool = False,
         dots: Style | None = None,
@@ -295,7 +295,7 @@ class Canvas:
         low, high = band
         style = {**BAND, "color": mark.color, "alpha": self._opacity}
         self.ax.fill_between(x, low, high, **{**style, **how})
-        self.explain_bands(uncertainty)
+        self.explain(band_label(uncertainty), **BAND_LINE)
 
     def shade_between(self, mark: Mark, low: Outline, high: Outline, uncertainty: Uncertainty) -> None:
         """Shade the area between two lines that have different coordinates."""
@@ -303,10 +303,6 @@ class Canvas:
         style = {**BAND, "color": mark.color, "alpha": self._opacity}
         # A collection is excluded from the slow search for limits; callers set limits.
         self.ax.add_collection(PolyCollection([np.column_stack((x, y))], **style), autolim=False)
-        self.explain_bands(uncertainty)
-
-    def explain_bands(self, uncertainty: Uncertainty) -> None:
-        """Explain the bands in the legend."""
         self.explain(band_label(uncertainty), **BAND_LINE)
 
     @property
@@ -349,12 +345,6 @@ class Canvas:
         self.ax.set_ylim(len(names) - 0.5, -0.5)
         self.ax.grid(visible=False, axis="y")
 
-    def draw_interval(self, mark: Mark, row: float, value: float, ends: Sequence[Any] = ()) -> None:
-        """Draw a number in a row, with its interval if both ends are known."""
-        if ends and None not in ends:
-            self.ax.plot(ends, [row, row], **{**mark.main, "marker": "|", "markersize": _TIP, "label": "_nolegend_"})
-        self.ax.plot([value], [row], **mark.main)
-
     def draw_rows(self, marked: Sequence[Sequence[Interval | None]], spread: float) -> None:
         """Draw numbers in rows, each with its interval.
 
@@ -368,15 +358,25 @@ class Canvas:
         for k, (mark, rows) in enumerate(zip(self.marks, marked, strict=True)):
             shift = 0.0 if len(marked) == 1 else spread * (k / (len(marked) - 1) - 0.5)
             for row, one in enumerate(rows):
-                if one is not None:
-                    self.draw_interval(mark, row + shift, one[0], one[1:])
+                if one is None:
+                    continue
+                value, ends = one[0], list[Any](one[1:])
+                if None not in ends:
+                    line = {**mark.main, "marker": "|", "markersize": _TIP, "label": "_nolegend_"}
+                    self.ax.plot(ends, [row + shift] * 2, **line)
+                self.ax.plot([value], [row + shift], **mark.main)
 
     def finish(self, x: str, y: str, *, has_legend: bool = True) -> Axes:
         """Label both axes, draw the legend with systems first, and return the Axes.
 
+        Fractions on an axis whose label ends with ``(%)`` are written in percent.
+
         The legend is below the Axes if these are alone in a figure with constrained layout, otherwise at the best
         position inside. Lines with the same label share an entry.
         """
+        for axis, label in ((self.ax.xaxis, x), (self.ax.yaxis, y)):
+            if label.endswith("(%)"):
+                axis.set_major_formatter(in_percent)
         width, height = (float(side) / self.ax.figure.dpi for side in self.ax.bbox.size)
         self.ax.set_xlabel(files.wrapped(x, width - self._letters_beside * files.letters(_LEGEND_SIZE) / 144))
         self.ax.set_ylabel(files.wrapped(y, height))

@@ -52,7 +52,7 @@ def histogram(result: axes.Drawable, ax: Axes | None = None, **line_kw: object) 
     >>> histogram(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_xlabel()
     'Score'
     """
-    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE, width_of_many=axes.THIN_WIDTH)
+    drawing = axes.Drawing(result, ax, line_kw, width_of_many=axes.THIN_WIDTH)
     ax = drawing.ax
     for system in drawing.systems:
         curves = system.curves
@@ -100,7 +100,7 @@ def pav(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **
     >>> pav(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Log-likelihood ratio after PAV (nats)'
     """
-    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE)
+    drawing = axes.Drawing(result, ax, line_kw)
     ax = drawing.ax
     drawing.keep_limits(*pav_limits([system.evaluation for system in drawing.systems]))
     x, y = ax.get_xlim(), ax.get_ylim()
@@ -143,7 +143,7 @@ def tippett(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True
     >>> tippett(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Trials at or above the score (%)'
     """
-    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE)
+    drawing = axes.Drawing(result, ax, line_kw)
     ax = drawing.ax
     levels = np.concatenate([curves.levels for curves in drawing.curves])
     low, high = _with_margin(float(levels.min()), float(levels.max()))
@@ -161,7 +161,6 @@ def tippett(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True
     drawing.explain("non-target", linestyle="--")
     if drawing.explain("llr 0", color="black", linestyle=":"):
         ax.axvline(0.0, color="black", linestyle=":", linewidth=1.2, zorder=1.5)
-    ax.yaxis.set_major_formatter(axes.in_percent)
     return drawing.finish("Score (log-likelihood ratio in nats)", "Trials at or above the score (%)")
 
 
@@ -237,8 +236,6 @@ def draw_blocks(drawing: axes.Canvas, system: axes.System, x: axes.Ends, y: axes
             drawing.explain("infinite", marker="^", linestyle="none", color=axes.GREY)
 
 
-_SIZE = (6.0, 4.0)
-
 _GRID = 2001
 
 _PAV: axes.Style = {"color": "0.55", "linewidth": 1.2, "zorder": 2.2}
@@ -254,8 +251,6 @@ _DECISIVE = 8.0
 _CURVE, _RANGE = "weighting", "central range"
 
 _ROW = 0.03
-
-_BAND = "band"
 
 _SHADE: axes.Style = {"alpha": 0.2, "linewidth": 0.0, "zorder": 1.8}
 
@@ -318,7 +313,7 @@ def calibration_map(
     chains = [one for one in named.values() if isinstance(one, Chain)]
     if len(named) == len(chains) == 1 and {*named} <= {"chain", "Chain"}:  # no name of its own
         named = {", ".join(step.kind for step in chains[0].steps): chains[0]}
-    canvas = axes.Canvas(list(named), ax, line_kw, size=_SIZE)
+    canvas = axes.Canvas(list(named), ax, line_kw)
     ax = canvas.ax
     across, up = _reach_of_maps(named.values()) if result is None else pav_limits([result])
     flat = np.ravel([up, *(1.05 * one.transform(np.array(across)) for one in chains)])
@@ -337,7 +332,7 @@ def calibration_map(
         ax.plot(scores, np.clip(calibrator.transform(scores), *ends), **mark.main)
         if level is not None and calibrator.uncertainty_ is not None:
             low, high = (np.clip(end, *ends) for end in calibrator.interval(scores, level=level))
-            ax.fill_between(scores, low, high, color=mark.color, gid=_BAND, **_SHADE)
+            ax.fill_between(scores, low, high, color=mark.color, gid="band", **_SHADE)
             has_band = True
     if has_band:
         canvas.explain(f"{100.0 * float(level or 0.0):g} % interval", color=axes.GREY, linewidth=6.0, alpha=0.3)
@@ -446,7 +441,6 @@ def _ranges(ax: Axes, weightings: Sequence[RuleWeighting], colors: Sequence[Any]
     ax.yaxis.set_major_formatter(lambda value, _position: f"{value:.4g}" if value >= 0 else "")
 
 
-_RELIABILITY_SIZE = (5.6, 5.6)
 _FLOOR, _HIGHEST = -0.30, 0.24
 """Lower end of the axis, and height of the highest bin of the histogram, in units of the frequency above it."""
 
@@ -499,7 +493,7 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     """
     systems = _systems(result)
     curves = [system.curves.reliability for system in systems]
-    canvas = axes.Canvas([system.name for system in systems], ax, line_kw, size=_RELIABILITY_SIZE)
+    canvas = axes.Canvas([system.name for system in systems], ax, line_kw, size=(5.6, 5.6))
     canvas.keep_limits((-0.01, 1.01), (_FLOOR, 1.02))
     for mark, system, one in zip(canvas.marks, systems, curves, strict=True):
         ends = np.stack((one.low, one.high), axis=1).ravel()  # flat within a block, straight between blocks

@@ -144,8 +144,6 @@ _SPREAD = 0.6
 """Share of the height of a row over which several pairs are spread."""
 
 
-_SIZE = (6.0, 4.0)
-
 _MOST_CURVES = 4
 """Largest number of pairs with bands in one plot."""
 
@@ -214,7 +212,6 @@ def _of_one_metric(result: Sequence[tuple[str, MetricDifference]], ax: Axes | No
     first = result[0][1]
     label = f"Difference of {first.words}"
     if metric_of(first.metric).in_percent:
-        canvas.ax.xaxis.set_major_formatter(in_percent)
         label = f"{label} (%)"
     return canvas.finish(label, "", has_legend=False)
 
@@ -307,7 +304,7 @@ def difference_curve(
         raise InputError(f"curves: the comparison has no such curve. Use one of {', '.join(known) or 'none'}.")
     if ax is None and len(items) > _MOST_CURVES:
         return curves_of_many([pair_label(pair) for pair in comparison.pairs], items, line_kw)
-    canvas = Canvas([pair_label(pair) for pair in comparison.pairs], ax, line_kw, size=_SIZE)
+    canvas = Canvas([pair_label(pair) for pair in comparison.pairs], ax, line_kw)
     canvas.ax.axhline(0.0, **REFERENCE)
     for mark, pair in zip(canvas.marks, items, strict=True):
         for one in pair:
@@ -334,7 +331,6 @@ def _name_better(ax: Axes, comparison: Comparison) -> None:
         ax.text(0.5, y, text, transform=ax.transAxes, ha="center", va=side, fontproperties=style, color="0.35")
 
 
-_PLAN_SIZE = (6.0, 4.0)
 _TARGET: Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
 _PILOT: Style = {"marker": "D", "linestyle": "none", "color": GREY, "markersize": 6.0, "zorder": 4}
 _ENOUGH: Style = {"marker": "o", "linestyle": "none", "markersize": 6.0, "markeredgecolor": "white", "zorder": 4}
@@ -376,7 +372,7 @@ def plan(result: Plan, ax: Axes | None = None, **line_kw: object) -> Axes:
     if not isinstance(result, Plan):
         raise InputError(f"result: expected a Plan, got {type(result).__name__}. `deciban.plan` makes one.")
     names = [_segments(one.n_segments) for one in result.designs]
-    canvas = Canvas(names, ax, line_kw, size=_PLAN_SIZE, width_of_many=1.4)
+    canvas = Canvas(names, ax, line_kw, width_of_many=1.4)
     for mark, design, curve in zip(canvas.marks, result.designs, result.curves, strict=True):
         canvas.ax.plot(result.curve_units, curve, **mark.main)
         canvas.ax.plot([design.n_units], [design.reached], color=mark.color, **_ENOUGH)
@@ -390,8 +386,6 @@ def plan(result: Plan, ax: Axes | None = None, **line_kw: object) -> Axes:
     canvas.keep_limits((float(result.curve_units[0]), float(result.curve_units[-1])), (0.0, _top(result)))
     _whole_numbers(canvas.ax)
     width = "Width of the interval" if result.kind == "width" else "Detectable difference"
-    if result.pilot.in_percent:
-        canvas.ax.yaxis.set_major_formatter(in_percent)
     unit = " (%)" if result.pilot.in_percent else ""
     return canvas.finish(f"Number of {result.pilot.noun}s", f"{width}: {result.pilot.words}{unit}")
 
@@ -643,11 +637,8 @@ def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: object)
         for mark, scores, marker in zip(canvas.marks, (result.tar, result.non), POINT_MARKERS, strict=False):
             canvas.ax.plot(*scores.T, **{"marker": marker, **mark.main})
     elif result.edges is not None:
-        for mark, counts, name in (
-            (canvas.marks[1], result.non_counts, "Non-targets"),
-            (canvas.marks[0], result.tar_counts, "Targets"),
-        ):
-            _counted(canvas, mark, result.edges, counts, name)
+        _counted(canvas, canvas.marks[1], result.edges, result.non_counts, "Non-targets")
+        _counted(canvas, canvas.marks[0], result.edges, result.tar_counts, "Targets")
     x, y = canvas.ax.get_xlim(), canvas.ax.get_ylim()
     for linestyle, line in zip(_LINE_STYLES * len(result.lines), result.lines, strict=False):
         black: Style = {"color": "black", "linestyle": linestyle, "linewidth": 1.4, "zorder": 3}

@@ -83,7 +83,7 @@ def _set_ticks(axis: Axis, low: float, high: float, letter: float) -> None:
         gaps = (abs(place - at) - letter * (len(f"{percent:g}{tick:g}") / 2 + 1) for tick, at in ticks.items())
         if 0 <= place <= 1 and all(gap >= 0 for gap in gaps):
             ticks[percent] = place
-    axis.set_ticks([tick / 100 for tick in ticks], [f"{tick:g}" for tick in ticks])
+    axis.set_ticks([tick / 100 for tick in ticks])
     axis.set_minor_locator(NullLocator())
 
 
@@ -188,8 +188,6 @@ def roc(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **
     drawing.explain(_HULL, linestyle="--")
     _markers(drawing, None)
     drawing.equalize(1.0)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(axes.in_percent)
     return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
@@ -237,8 +235,6 @@ def precision_recall(result: axes.Drawable, ax: Axes | None = None, **line_kw: o
     for share in {one.evaluation.n_tar / (one.evaluation.n_tar + one.evaluation.n_non) for one in drawing.systems}:
         drawing.ax.axhline(share, **REFERENCE)
     drawing.explain("all accepted", **REFERENCE)
-    for axis in (drawing.ax.xaxis, drawing.ax.yaxis):
-        axis.set_major_formatter(axes.in_percent)
     return drawing.finish("Recall (%)", "Precision (%)")
 
 
@@ -281,7 +277,6 @@ def cmc(result: Mapping[str, Cmc], ax: Axes | None = None, **line_kw: object) ->
             canvas.explain(f"{100 * one.level:.4g} % intervals by subject", **axes.BAND_LINE)
     canvas.ax.set_xscale("log")
     canvas.ax.xaxis.set_major_formatter("{x:,.0f}")
-    canvas.ax.yaxis.set_major_formatter(axes.in_percent)
     return canvas.finish("Rank", "Identification rate (%)")
 
 
@@ -342,7 +337,6 @@ def _markers(drawing: axes.Drawing, edges: tuple[axes.Ends, axes.Ends] | None) -
             mark(system, (point.p_fa, point.p_miss), f"actual, {point}", style)
 
 
-_SIZE = (6.0, 4.0)
 _TOP = 1.4
 _NORMALIZED = "Normalized Bayes error rate (1 = without scores)"
 REFERENCE: axes.Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
@@ -395,7 +389,7 @@ def bayes_error(
     >>> bayes_error(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_xlabel()
     'Prior log odds (nats)'
     """
-    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE)
+    drawing = axes.Drawing(result, ax, line_kw)
     if before is not None:
         _before(drawing, axes.systems_of(before, Evaluation))
     _pairs(drawing, [(c.prior_log_odds, c.act_error, c.min_error) for c in drawing.curves], _TOP)
@@ -436,7 +430,7 @@ def ape(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **
     >>> ape(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Bayes error rate (%)'
     """
-    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE)
+    drawing = axes.Drawing(result, ax, line_kw)
     pairs = []
     for curves in drawing.curves:
         scale = default_error(curves.prior_log_odds)
@@ -447,7 +441,6 @@ def ape(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **
     if bands:
         shade_curves(drawing, "error", default_error)
     draw_reference(drawing, drawing.reach, default_error)
-    drawing.ax.yaxis.set_major_formatter(axes.in_percent)
     return framed(drawing, top, "Bayes error rate (%)")
 
 
@@ -485,7 +478,7 @@ def ece(result: axes.Drawable, ax: Axes | None = None, *, bands: bool = True, **
     >>> ece(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Empirical cross-entropy (bits)'
     """
-    drawing = axes.Drawing(result, ax, line_kw, size=_SIZE)
+    drawing = axes.Drawing(result, ax, line_kw)
     pairs = [(c.entropy_log_odds, c.act_cross_entropy, c.min_cross_entropy) for c in drawing.curves]
     top = top_of([entropy for _, *entropies in pairs for entropy in entropies], peak=1.0)
     _pairs(drawing, pairs, top, least="after PAV")
@@ -580,11 +573,11 @@ def framed(drawing: axes.Drawing, top: float, label: str, *, has_points: bool = 
     return drawing.finish("Prior log odds (nats)", label)
 
 
-def normalized(drawing: axes.Drawing, top: float, *, has_points: bool = True) -> Axes:
+def normalized(drawing: axes.Drawing, *, has_points: bool = True) -> Axes:
     """Finish a plot of normalized error rates, with a line at the cost without scores."""
     if drawing.explain("without scores (llr 0)", **REFERENCE):
         drawing.ax.axhline(1.0, **REFERENCE)
-    return framed(drawing, top, _NORMALIZED, has_points=has_points)
+    return framed(drawing, _TOP, _NORMALIZED, has_points=has_points)
 
 
 def write_priors(ax: Axes, *, sign: float = 1.0) -> None:

@@ -254,7 +254,6 @@ def pale(color: Graphic) -> tuple[float, ...]:
     return tuple(1.0 - _PALE * (1.0 - part) for part in to_rgb(color))
 
 
-_SIZE = (6.0, 4.0)
 _SLOT = 0.86
 """Share of the distance between two sizes that dots take."""
 _LEVELS = 60
@@ -314,7 +313,7 @@ def c_avg_curve(
     """
     systems = class_systems_of(result)
     old = () if before is None else systems_before(before, systems)
-    canvas = Canvas([system.name for system in systems], ax, line_kw, size=_SIZE)
+    canvas = Canvas([system.name for system in systems], ax, line_kw)
     ax = canvas.ax
     for mark, system in zip(canvas.marks, old, strict=bool(old)):
         ax.plot(system.curves.prior_log_odds, system.curves.c_avg, **{**BEFORE, "color": mark.color})
@@ -330,7 +329,6 @@ def c_avg_curve(
     draw_reference(canvas, end, default_error, "default (no information)")
     top = top_of([system.curves.c_avg for system in (*systems, *old)], peak=0.5)
     canvas.keep_limits((-end, end), (-0.01 * top, top))
-    ax.yaxis.set_major_formatter(in_percent)
     write_priors(ax)
     return canvas.finish("Prior log odds of the target (nats)", r"$C_\mathrm{avg}$ (%)")
 
@@ -374,7 +372,7 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: objec
     items = [_subsets(system) for system in systems]
     n_classes = systems[0].n_classes
     dots: Style = {"linestyle": "none", "marker": "o", "markeredgewidth": 0.0, "alpha": 0.75}
-    canvas = Canvas([system.name for system in systems], ax, line_kw, size=_SIZE, dots=dots)
+    canvas = Canvas([system.name for system in systems], ax, line_kw, dots=dots)
     ax = canvas.ax
     highest = max(ax.dataLim.y1, *(float(costs.value.max()) for costs in items)) or 0.01
     top = 1.07 * highest
@@ -389,7 +387,6 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: objec
     for pair, color in _hardest(canvas.marks, items, systems[0].classes).items() if n_classes > 2 else ():
         canvas.explain(f"hardest pair: {pair}", color=color, linestyle="none")
     ax.set_xticks(range(2, n_classes + 1))
-    ax.yaxis.set_major_formatter(in_percent)
     return canvas.finish("Number of classes in the subset", r"$C_\mathrm{avg}$ (%)")
 
 

@@ -232,7 +232,7 @@ def panels_of(n: int, columns: int | None, x: str, y: str) -> tuple[Figure, list
     >>> len(panels), figure.get_supxlabel()
     (5, 'Score')
     """
-    n_columns = min(n, _most_columns(_best_columns(n)) if columns is None else columns)
+    n_columns = min(n, _columns_for(n) if columns is None else columns)
     n_rows = -(-n // n_columns)
     size = (max(n_columns * PANEL[0] + 0.6, NARROWEST), n_rows * PANEL[1] + 1.0)
     figure = Figure(figsize=size_for(size, by_rows=True), layout="constrained")
@@ -249,17 +249,16 @@ def panels_of(n: int, columns: int | None, x: str, y: str) -> tuple[Figure, list
     return figure, panels[:n]
 
 
-def _best_columns(n: int) -> int:
-    """Return the number of columns from 3 to 6 that leaves the fewest panels empty, close to a square."""
-    if n <= 4:
-        return 2 if n == 4 else 3
-    return min(range(3, 7), key=lambda columns: (-n % columns, abs(columns - math.sqrt(1.2 * n))))
+def _columns_for(n: int) -> int:
+    """Return the number of columns from 3 to 6 that leaves the fewest panels empty, close to a square.
 
-
-def _most_columns(requested: int) -> int:
-    """Return the number of columns that fit; in print, panels have at least half the width."""
+    In print, panels have at least half the width.
+    """
+    best = 2 if n == 4 else 3
+    if n > 4:
+        best = min(range(3, 7), key=lambda columns: (-n % columns, abs(columns - math.sqrt(1.2 * n))))
     request = paper()
-    return requested if request is None else max(1, min(requested, int((request.width - 0.4) / (0.5 * PANEL[0]))))
+    return best if request is None else max(1, min(best, int((request.width - 0.4) / (0.5 * PANEL[0]))))
 
 
 def legend_above(figure: Figure, handles: Sequence[Line2D], title: str | None, *, is_long: bool) -> None:

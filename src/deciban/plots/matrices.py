@@ -468,10 +468,7 @@ def by_condition(
         rows.append([None if output is None else _with_ends(output, chosen) for output in each])
     canvas.draw_rows(rows, spread)
     canvas.name_rows(labels)
-    words = pooled.words(chosen)
-    if metric_of(chosen).in_percent:
-        canvas.ax.xaxis.set_major_formatter(in_percent)
-        words += " (%)"
+    words = pooled.words(chosen) + (" (%)" if metric_of(chosen).in_percent else "")
     return canvas.finish(words, "", has_legend=len(systems) > 1)
 
 

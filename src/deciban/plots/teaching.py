@@ -13,13 +13,12 @@ from deciban.core.ranks.roc import default_error
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.evaluation.curves import AtPriors
-from deciban.plots.axes import Canvas, Drawable, Drawing, Style, in_percent, systems_of
+from deciban.plots.axes import Canvas, Drawable, Drawing, Style, systems_of
 from deciban.plots.curves import REFERENCE, draw_reference, framed, normalized, shade_curves, top_of, write_priors
 from deciban.plots.files import letters
 from deciban.rules import ScoringRule
 from deciban.rules.families import REACH, rule_curves
 
-_LABEL: Style = {"ha": "left", "va": "center"}
 _MOST_WITH_TANGENTS = 3
 TANGENT: Style = {"linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
 
@@ -72,8 +71,6 @@ def rocch(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Axes:
     if drawing.explain("equal error rates", color="0.6", linestyle="-."):
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linestyle="-.", linewidth=0.9, zorder=1.5)
     drawing.equalize(1.0)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(in_percent)
     return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
@@ -106,7 +103,7 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
     >>> minimum_cost(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Minimum Bayes error rate (%)'
     """
-    drawing = Drawing(result, ax, line_kw, size=(6.0, 4.0))
+    drawing = Drawing(result, ax, line_kw)
     least = [curves.min_error * default_error(curves.prior_log_odds) for curves in drawing.curves]
     for system, error in zip(drawing.systems, least, strict=True):
         drawing.ax.plot(system.curves.prior_log_odds, error, **system.main)
@@ -116,7 +113,6 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
     drawing.explain("EER", linestyle="-.")
     draw_reference(drawing, drawing.reach, default_error)
     top = top_of(least, peak=0.5)
-    drawing.ax.yaxis.set_major_formatter(in_percent)
     return framed(drawing, top, "Minimum Bayes error rate (%)", has_points=False)
 
 
@@ -158,7 +154,7 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Ax
         ax.barh(place, low, 0.7, color=system.color, edgecolor="black", linewidth=0.6)
         ax.barh(place, whole - low, 0.7, left=low, color="white", edgecolor=system.color, hatch="////", linewidth=0.6)
         ax.plot([0.0], [place], color=system.color, linestyle="none", label="_bar")  # marks its colour as used
-        style: Style = {"textcoords": "offset points", "fontsize": letters(8), **_LABEL}
+        style: Style = {"textcoords": "offset points", "fontsize": letters(8), "ha": "left", "va": "center"}
         ax.annotate(f"{one.cllr:.3g}", (whole, place), (4, 0), **style)
         names.append(str(system.main["label"]))
         ends.append(whole)
@@ -175,7 +171,6 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Ax
     return drawing.finish("Cllr (bits)", "")
 
 
-_RULE_SIZE = (6.0, 4.0)
 _RULE_TOP = 6.0
 """Upper limit of costs, since some rules are unbounded."""
 _POINTS: Style = {"marker": "o", "markersize": 5, "linestyle": "none"}
@@ -215,7 +210,7 @@ def scoring_rules(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **li
     'Cost'
     """
     drawn = rule_curves(rules)
-    canvas = Canvas([one.name for one in drawn], ax, line_kw, size=_RULE_SIZE)
+    canvas = Canvas([one.name for one in drawn], ax, line_kw)
     for mark, one in zip(canvas.marks, drawn, strict=True):
         canvas.ax.plot(one.log_odds, one.target, **mark.main)
         canvas.ax.plot(one.log_odds, one.non_target, **mark.thin())
@@ -266,7 +261,7 @@ def rule_weights(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **lin
                 f"rules: the weights of thresholds of {one.name!r} are unknown. Pass Beta, Logarithmic, "
                 "ThresholdWeights or ThresholdDensity of deciban.rules."
             )
-    canvas = Canvas([one.name for one in drawn], ax, line_kw, size=_RULE_SIZE)
+    canvas = Canvas([one.name for one in drawn], ax, line_kw)
     top = [0.0]
     for mark, one in zip(canvas.marks, drawn, strict=True):
         if one.weight is not None:
@@ -284,8 +279,6 @@ def rule_weights(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **lin
     return canvas.finish("Threshold, in log odds of a target (nats)", "Weight (per nat)")
 
 
-_PARTS_SIZE = (6.0, 4.0)
-_PARTS_TOP = 1.4
 _OF_MISSES: Style = {"linestyle": "--", "linewidth": 1.2}
 _OF_FALSE_ALARMS: Style = {"linestyle": ":", "linewidth": 1.4}
 _LEAST: Style = {"linestyle": "-.", "linewidth": 0.9}
@@ -322,7 +315,7 @@ def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: obj
     >>> error_contributions(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Normalized Bayes error rate (1 = without scores)'
     """
-    drawing = Drawing(result, ax, line_kw, size=_PARTS_SIZE)
+    drawing = Drawing(result, ax, line_kw)
     alone = len(drawing.systems) == 1 and drawing.is_fresh
     for system in drawing.systems:
         at = _decided(system.evaluation)
@@ -338,7 +331,7 @@ def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: obj
     drawing.explain("misses", **_OF_MISSES)
     drawing.explain("false alarms", **_OF_FALSE_ALARMS)
     drawing.explain("minimum", **_LEAST)
-    return normalized(drawing, _PARTS_TOP)
+    return normalized(drawing)
 
 
 def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Axes:
@@ -369,7 +362,7 @@ def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Axe
     >>> ape_bars(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Bayes error rate (%)'
     """
-    drawing = Drawing(result, ax, line_kw, size=_PARTS_SIZE)
+    drawing = Drawing(result, ax, line_kw)
     points = list(dict.fromkeys(str(one) for system in drawing.systems for one in system.evaluation.operating_points))
     width, tops = _WHOLE_GROUP / len(drawing.systems), [0.0]
     for k, system in enumerate(drawing.systems):
@@ -393,7 +386,6 @@ def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: object) -> Axe
     drawing.explain("discrimination", linewidth=7)
     drawing.explain("calibration loss (hatched)", linewidth=7, linestyle=(0, (0.2, 0.2)))
     drawing.explain("without scores (llr 0)", **REFERENCE)
-    drawing.ax.yaxis.set_major_formatter(in_percent)
     return drawing.finish("Operating point", "Bayes error rate (%)")
 
 
@@ -431,7 +423,7 @@ def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line
     >>> dev_and_eval(dev, new).get_xlabel()
     'Prior log odds (nats)'
     """
-    drawing, known = Drawing(result, ax, line_kw, size=_PARTS_SIZE), systems_of(dev, Evaluation, "dev")
+    drawing, known = Drawing(result, ax, line_kw), systems_of(dev, Evaluation, "dev")
     if len(known) != len(drawing.systems):
         raise InputError(
             f"dev: {len(known)} systems, but result has {len(drawing.systems)}. Pass the same ones, in the same order."
@@ -445,7 +437,7 @@ def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line
     drawing.explain("evaluation", linestyle="-", linewidth=1.7)
     drawing.explain("development", linestyle="--", linewidth=1.7)
     drawing.explain("minimum (thin)", linestyle="-", linewidth=0.8)
-    return normalized(drawing, _PARTS_TOP, has_points=False)
+    return normalized(drawing, has_points=False)
 
 
 def _decided(evaluation: Evaluation) -> AtPriors:
