@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from deciban._validate import arrays as _validate
 from deciban.biometrics.groups import Rates, lowest_threshold, rates_by_unit, subject_ids
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
@@ -251,9 +252,7 @@ def dir_fpir(
     (1.0, 0.5, 0.6)
     """
     level, limits = checked_level(level), checked_limits(fpir)
-    request: object = rank
-    if isinstance(request, bool) or not isinstance(request, int | np.integer) or not 1 <= request <= _MOST_RANK:
-        raise InputError(f"rank: got {rank!r:.60}. It must be a whole number from 1 to {_MOST_RANK:,}.")
+    rank = _validate.whole(rank, "rank", 1, _MOST_RANK, f"It must be a whole number from 1 to {_MOST_RANK:,}")
     return dir_fpir_of(searched(scores, probe_id, gallery_id), limits, level, rank=rank)
 
 

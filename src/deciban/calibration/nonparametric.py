@@ -438,8 +438,15 @@ class ElubCalibrator(Calibrator):
         return np.asarray(np.clip(scores, self.low_, self.high_))
 
     def parameter_lines(self) -> list[str]:
-        """Return the bounds, in nats and as common logarithms."""
-        return [_in_both_units(self.low_, self.high_)]
+        """Return the bounds, in nats and in log10, as in forensic reports.
+
+        >>> bounds = ElubCalibrator()
+        >>> bounds.low_, bounds.high_ = -math.log(10.0), math.log(100.0)
+        >>> bounds.parameter_lines()
+        ['low -2.30259 nats (log10 LR -1), high 4.60517 nats (log10 LR 2)']
+        """
+        bounds = {"low": self.low_, "high": self.high_}.items()
+        return [", ".join(f"{name} {x:.6g} nats (log10 LR {x / math.log(10):.4g})" for name, x in bounds)]
 
 
 def elub_bounds(
@@ -509,16 +516,6 @@ def _bounds(scores: SortedScores, n_misleading: float) -> tuple[float, float]:
     """Return bounds of checked llrs; see `elub_bounds`."""
     amount = _misleading(n_misleading)
     return -upper_bound(scores, amount, sign=-1) + 0.0, upper_bound(scores, amount)
-
-
-def _in_both_units(low: float, high: float) -> str:
-    """Return bounds in nats and in log10, as in forensic reports.
-
-    >>> _in_both_units(-2.302585092994046, 4.605170185988092)
-    'low -2.30259 nats (log10 LR -1), high 4.60517 nats (log10 LR 2)'
-    """
-    bounds = {"low": low, "high": high}.items()
-    return ", ".join(f"{name} {value:.6g} nats (log10 LR {value / math.log(10):.4g})" for name, value in bounds)
 
 
 def _misleading(amount: float) -> float:

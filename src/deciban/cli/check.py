@@ -47,7 +47,7 @@ def check_command(
     """
     from deciban.evaluation.saved import MethodCriterion, Requirement, read_criteria, read_saved
     from deciban.io.source import require_one_stream
-    from deciban.io.writing import plainly_opened, refuse_overwriting
+    from deciban.io.writing import refuse_overwriting, write_plainly
 
     if str(junit) == "-":
         raise click.UsageError("--junit: name a file; standard output has the checks.")
@@ -62,8 +62,7 @@ def check_command(
     items = [(one.characteristic, check) for one in requirements for check in one.checks(systems, earlier)]
     checks = [check for _, check in items]
     if junit is not None:
-        with plainly_opened(junit) as stream:
-            stream.write(_as_junit(checks, results))
+        write_plainly(junit, _as_junit(checks, results))
     are_met = all(one.is_met for one in checks)
     if as_json:
         others = [one.results for one in requirements if one.results is not None]
@@ -139,7 +138,7 @@ def leaderboard_command(
     """
     from deciban.analysis.leaderboard import leaderboards, remarks, runs_of
     from deciban.evaluation.one_system import plain
-    from deciban.io.writing import plainly_opened, refuse_overwriting, target_name
+    from deciban.io.writing import refuse_overwriting, target_name, write_plainly
 
     cli.require_own_stream(output, as_json=shown.as_json)
     if output is not None and Path(output).suffix.lower() not in ("", ".html", ".htm"):
@@ -153,8 +152,7 @@ def leaderboard_command(
     if output is not None:
         from deciban.report.page import leaderboard_page
 
-        with plainly_opened(output) as stream:
-            stream.write(leaderboard_page(boards, [one.text for one in items]).encode())
+        write_plainly(output, leaderboard_page(boards, [one.text for one in items]))
     if shown.as_json:
         read: dict[str, list[Any]] = {"results": list(dict.fromkeys(one.origin for _, one in runs)), "output": [output]}
         cli.print_json({"leaderboards": [plain(one.to_dict()) for one in boards]}, files=read, messages=items)
@@ -239,13 +237,11 @@ def statement_command(
     files["case"] = [arguments["case"]]
     if output is not None:
         from deciban.io.source import described
-        from deciban.io.writing import plainly_opened, refuse_overwriting, target_name
+        from deciban.io.writing import refuse_overwriting, target_name, write_plainly
         from deciban.report.page import statement_page
 
         refuse_overwriting([output], [one for several in files.values() for one in several])
-        text = statement_page(result.rows, described(files))
-        with plainly_opened(output) as stream:
-            stream.write(text.encode())
+        write_plainly(output, statement_page(result.rows, described(files)))
         click.echo(f"wrote {target_name(output)}", err=True)
     if shown.as_json:
         cli.print_json(result.to_dict(), files=files)

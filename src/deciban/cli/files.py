@@ -69,11 +69,8 @@ def normalize_command(scores: str, *, output: str, quiet: bool, as_json: bool, *
         messages = normalize_files(scores, output, **arguments)
     cli.print_messages(messages, quiet=quiet)
     if as_json:
-        read = {
-            "scores": [scores],
-            "cohort": [arguments["enroll_cohort"], arguments["test_cohort"]],
-            "output": [output],
-        }
+        cohorts = [arguments["enroll_cohort"], arguments["test_cohort"]]
+        read = {"scores": [scores], "cohort": cohorts, "output": [output]}
         cli.print_json({"kind": "two-class"}, files=read, messages=messages)
 
 
@@ -354,7 +351,7 @@ def export_command(model: str, *, target: str, output: str, as_json: bool) -> No
     deciban export fusion.json --to onnx -o fusion.onnx
     """
     from deciban.io.source import require_one_stream
-    from deciban.io.writing import plainly_opened, refuse_overwriting, target_name
+    from deciban.io.writing import refuse_overwriting, target_name, write_plainly
     from deciban.models import load_model
     from deciban.models.exporting import exported
 
@@ -364,16 +361,11 @@ def export_command(model: str, *, target: str, output: str, as_json: bool) -> No
     result = exported(load_model(model))
     text = result.to_python if target == "python" else result.to_json
     content = result.to_onnx() if target == "onnx" else text().encode()
-    with plainly_opened(output) as stream:
-        stream.write(content)
+    write_plainly(output, content)
     if as_json:
-        about = {
-            "to": target,
-            "model": {"kind": result.kind},
-            "inputs": list(result.inputs),
-            "classes": list(result.classes),
-        }
-        cli.print_json(about, files={"model": [model], "output": [output]})
+        about = {"to": target, "model": {"kind": result.kind}, "inputs": list(result.inputs)}
+        files = {"model": [model], "output": [output]}
+        cli.print_json({**about, "classes": list(result.classes)}, files=files)
     else:
         click.echo(f"wrote {target_name(output)}", err=output == "-")
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from deciban import plots, tables
 from deciban.cli import options as cli
-from deciban.cli.parsing import PictureOptions, files
+from deciban.cli.parsing import PictureOptions, completer_of, files
 from deciban.cli.running import working
 
 if TYPE_CHECKING:
@@ -233,16 +232,8 @@ def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> Non
             out.print(tables.table(weighting.headings, weighting.rows))
 
 
-def _offer_presets(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the completions of a preset name, as for ``--preset``."""
-    from deciban.cli.parsing import completer_of
-
-    complete = completer_of("--preset", None)
-    return [] if complete is None else complete(context, param, incomplete)
-
-
 @click.command("presets", cls=cli.SectionedCommand)
-@click.argument("name", required=False, metavar="[NAME]", shell_complete=_offer_presets)
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=completer_of("--preset", None))
 @cli.options("preset-file", "tables", "json")
 def presets_command(name: str | None, *, as_toml: bool, shown: cli.OutputOptions) -> None:
     """List the evaluation protocols for --preset, or explain one: its metrics and their source.

@@ -126,9 +126,8 @@ class TrainingRequest:
         from deciban.io.source import require_one_stream, single_files
         from deciban.io.writing import refuse_overwriting
 
-        llrs = (
-            self.llrs if self.llrs is None or Path(self.llrs).is_dir() else self.llrs.rstrip("/")
-        )  # can be a new folder
+        # A path that ends with / can be a new folder.
+        llrs = self.llrs if self.llrs is None or Path(self.llrs).is_dir() else self.llrs.rstrip("/")
         outputs = [self.output, *([llrs] if llrs else [])]
         if [*outputs, "-" if self.shown.as_json else ""].count("-") > 1:
             raise click.UsageError("only one of the model, the llrs and --json can go to standard output.")
@@ -387,7 +386,7 @@ def _fuse_spoofing(
     click.UsageError
         If there are other options.
     """
-    from deciban.io.writing import plainly_opened
+    from deciban.io.writing import write_plainly
     from deciban.models.model import to_text
     from deciban.tables.error_rates import print_fused_spoofing
     from deciban.workflows import apply_files, fuse_spoofing_files
@@ -395,12 +394,8 @@ def _fuse_spoofing(
 
     own = {name: entries.pop(name) for name in _OF_SPOOFING}
     ridge, write_as = entries.pop("ridge"), entries.pop("write_as")
-    others = (
-        entries | dict(joining.two) | {"as": write_as if write_as != "loglik" else None, "missing": joining.subsets}
-    )
-    named = [_word(name) for name, value in others.items() if value not in (None, False, (), [])]
-    if named:
-        raise click.UsageError(f"{', '.join(named)}: not for a fusion of a countermeasure (--spoof). Leave it out.")
+    more = {"as": None if write_as == "loglik" else write_as, "missing": joining.subsets}
+    cli.refuse(entries | dict(joining.two) | more, "not for a fusion of a countermeasure (--spoof)")
     request = TrainingRequest(scores=list(scores), key=key, apply_to=list(apply_to), **own)
     options = joining.options
     request.check(options.files)
@@ -411,8 +406,7 @@ def _fuse_spoofing(
             list(scores), key, test_scores=tests, test_key=request.apply_key, options=options, progress=say, **own
         )
         messages = list[object](done.messages)
-        with plainly_opened(request.output) as stream:
-            stream.write(to_text(done.model).encode())
+        write_plainly(request.output, to_text(done.model))
         if request.llrs is not None:
             reading = reading_of_two(options.reading)
             read = {name: getattr(reading, name) for name in (*_READ_AGAIN, "missing", "duplicates")}

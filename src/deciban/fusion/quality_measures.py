@@ -82,11 +82,6 @@ class Measures:
         """Number of measures of each kind: ``enroll``, ``test`` and ``trial``."""
         return {side: self.tables[side].shape[1] if side in self.tables else 0 for side in QUALITY_SIDES}
 
-    @property
-    def columns(self) -> list[ScoreArray]:
-        """Return all measures in a row, as views."""
-        return [column for table in self.tables.values() for column in table.T]
-
     def take(self, rows: BoolArray | IntArray | slice) -> Measures:
         """Return the measures of some of the trials."""
         return Measures({side: table[rows] for side, table in self.tables.items()}, self.present[rows])

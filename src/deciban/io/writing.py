@@ -286,6 +286,12 @@ def plainly_opened(path: PathLike) -> Iterator[IO[bytes]]:
     sys.stdout.buffer.flush()
 
 
+def write_plainly(path: PathLike, text: str | bytes) -> None:
+    """Write a whole text or file to a target that is never compressed."""
+    with plainly_opened(path) as stream:
+        stream.write(text.encode() if isinstance(text, str) else text)
+
+
 def convert(
     source: PathLike,
     target: PathLike,

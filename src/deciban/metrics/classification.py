@@ -551,10 +551,7 @@ def _counts(
     tar: ArrayLike, non: ArrayLike, threshold: float, tar_weights: Weights, non_weights: Weights
 ) -> tuple[float, float, float, float]:
     """Return the weights of accepted and rejected targets, accepted and rejected non-targets."""
-    scores, at = (
-        CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights),
-        _validate.threshold(threshold),
-    )
-    errors = scores.error_counts(np.array([at]))
+    scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    errors = scores.error_counts(np.array([_validate.threshold(threshold)]))
     miss, false = float(errors.n_miss[0]), float(errors.n_fa[0])
     return scores.tar.total - miss, miss, false, scores.non.total - false

@@ -819,9 +819,7 @@ def cllr(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_wei
     >>> cllr([0.0], [0.0])
     1.0
     """
-    trials = ScoredTrials.of(tar, non, tar_weights, non_weights)
-    tell_of_two(tar, non)
-    return trials.cllr()
+    return ScoredTrials.of(tar, non, tar_weights, non_weights).cllr()
 
 
 def min_cllr(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
@@ -898,7 +896,6 @@ def cross_entropy(
     0.224617
     """
     trials = ScoredTrials.of(tar, non, tar_weights, non_weights)
-    tell_of_two(tar, non)
     return trials.cross_entropy(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
 
 
@@ -993,7 +990,6 @@ def scoring_rule_cost(
     0.478762
     """
     trials = ScoredTrials.of(tar, non, tar_weights, non_weights)
-    tell_of_two(tar, non)
     return trials.scoring_rule_cost(alpha, beta, p_target=p_target, prior_log_odds=prior_log_odds)
 
 
@@ -1206,7 +1202,6 @@ def brier(
     """
     log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
     trials = ScoredTrials.of(tar, non, tar_weights, non_weights)
-    tell_of_two(tar, non)
     return at_each(log_odds, lambda x: mixed(*quadratic_costs(trials.tar, trials.non, x), x))
 
 
@@ -1268,7 +1263,6 @@ def score_parts(
     _validate.one_of(rule, "rule", tuple(RULES))
     tau = _validate.single_log_odds(p_target, prior_log_odds, largest=1e4)
     trials = ScoredTrials.of(tar, non, tar_weights, non_weights)
-    tell_of_two(tar, non)
     costs = RULES[rule](trials.tar, trials.non, tau)
     recalibrated = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).recalibrated
     return parts_of(costs, recalibrated, rule, tau)

@@ -200,8 +200,10 @@ class ScoredTrials:
 
     @classmethod
     def of(cls, tar: ArrayLike, non: ArrayLike, tar_weights: Weights, non_weights: Weights) -> ScoredTrials:
-        """Check the arguments of a metric."""
-        return cls(*(_positive(*one) for one in checked(tar, non, tar_weights, non_weights)))
+        """Check the arguments of a metric, with a warning if they look like probabilities."""
+        trials = cls(*(_positive(*one) for one in checked(tar, non, tar_weights, non_weights)))
+        tell_of_two(tar, non)
+        return trials
 
     def cllr(self) -> float:
         """Return Cllr; see `deciban.metrics.cllr`."""

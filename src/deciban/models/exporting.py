@@ -239,10 +239,6 @@ def _classes(scale: Json, offset: Sequence[float]) -> list[Step]:
     return [{"op": "classes", "scale": rows.tolist(), "offset": list(offset)}]
 
 
-def _matrix(matrix: Json, offset: Sequence[float]) -> list[Step]:
-    return [{"op": "matrix", "matrix": np.asarray(matrix, np.float64).tolist(), "offset": list(offset)}]
-
-
 _STEPS: dict[str, Callable[[Mapping[str, Json], Mapping[str, Json]], list[Step]]] = {
     **dict.fromkeys(("affine", "shift", "scale"), lambda p, _: _linear([p["scale"]], p["offset"])),
     "bound": lambda _, settings: _clip(settings),
@@ -256,7 +252,7 @@ _STEPS: dict[str, Callable[[Mapping[str, Json], Mapping[str, Json]], list[Step]]
     ),
     "multiclass-fusion": lambda p, _: _classes(p["weights"], p["offset"]),
     "class-scale": lambda p, _: [{"op": "diagonal", "diagonal": list(p["scale"]), "offset": list(p["offset"])}],
-    "class-matrix": lambda p, _: _matrix(p["matrix"], p["offset"]),
+    "class-matrix": lambda p, _: [{"op": "matrix", "matrix": [*map(list, p["matrix"])], "offset": list(p["offset"])}],
 }
 """Steps of each kind of model, from its parameters and settings."""
 

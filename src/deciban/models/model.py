@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -244,7 +245,6 @@ class Model(ABC):
         from deciban._files import atomic_write
 
         text = to_text(self)
-
         with atomic_write(path) as stream:
             stream.write(text.encode())
 
@@ -466,8 +466,7 @@ class JackknifeMaps(ParameterUncertainty):
         result = list[Any]()
         for group in range(n_groups):
             try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", DecibanWarning)
+                with without_warnings():
                     model = without(group, n_groups)
             except InputError as error:
                 raise InputError(f"without one of {n_groups} groups of {units.noun}s: {error}") from error
@@ -556,19 +555,18 @@ def uncertainty_of(content: Mapping[str, Json], model: Model) -> ParameterUncert
 
 
 @contextmanager
-def without_error_warnings() -> Iterator[None]:
-    """Suppress the warning on missing standard errors if `ScoreModel.uncertainty_lines` states the reason."""
+def without_warnings(words: str = "") -> Iterator[None]:
+    """Suppress warnings of deciban that contain ``words``."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r".*: no standard errors: ", DecibanWarning)
+        warnings.filterwarnings("ignore", f".*{words}", DecibanWarning)
         yield
 
 
-@contextmanager
-def without_measure_warnings() -> Iterator[None]:
-    """Suppress the warning on missing measures if their number is reported elsewhere."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r".* trials lack quality measures", DecibanWarning)
-        yield
+without_error_warnings = partial(without_warnings, ": no standard errors: ")
+"""Suppress the warning on missing standard errors if `ScoreModel.uncertainty_lines` states the reason."""
+
+without_measure_warnings = partial(without_warnings, " trials lack quality measures")
+"""Suppress the warning on missing measures if their number is reported elsewhere."""
 
 
 Form: TypeAlias = Callable[[Sequence[ScoreArray]], tuple[Sequence[ScoreArray], ScoreArray | None]]

@@ -17,7 +17,7 @@ from deciban.errors import InputError, display_name, option
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.results import Results
 from deciban.io.source import require_one_stream, single_files
-from deciban.io.writing import plainly_opened, refuse_overwriting
+from deciban.io.writing import refuse_overwriting, write_plainly
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report.tables import Page, Provenance, date_written, level_of
@@ -288,9 +288,7 @@ def write_report(
     if progress is not None:
         progress("hashing files")
     page = replace(page, provenance=Provenance.of({**request.roles, "units": sure.files}, request.typed))
-    text = render_page(page)
-    with plainly_opened(request.output) as stream:
-        stream.write(text.encode())
+    write_plainly(request.output, render_page(page))
     return page
 
 
@@ -529,8 +527,7 @@ class Exploration:
         path : path
         """
         refuse_overwriting([path], [])
-        with plainly_opened(path) as stream:
-            stream.write(self.page.encode())
+        write_plainly(path, self.page)
 
 
 def explore(results: Any, *, title: str | None = None, height: int = 720) -> Exploration:

@@ -184,9 +184,14 @@ def _charts(one: ClassEvaluation, n_systems: int, *, has_matrix: bool) -> dict[s
     }
     if has_matrix or n_systems * one.n_classes**2 * _OF_WEIGHT > _ROOM_OF_MATRICES:
         return {"charts": entries}
-    pairs = one.pairwise
-    lost = None if pairs is None else {x: [short(row, 3) for row in getattr(pairs, x)] for x in ("cllr", "min_cllr")}
-    return {"charts": entries, "counts": one.counts.tolist(), "confusion": one.confusion.tolist(), "pairs": lost}
+    return {"charts": entries, **_matrices(one, 3)}
+
+
+def _matrices(one: ClassEvaluation, digits: int) -> dict[str, Any]:
+    """Return trials of each class, confusions, and losses of pairs."""
+    pairs, names = one.pairwise, ("cllr", "min_cllr")
+    lost = None if pairs is None else {name: [short(row, digits) for row in getattr(pairs, name)] for name in names}
+    return {"counts": one.counts.tolist(), "confusion": one.confusion.tolist(), "pairs": lost}
 
 
 def _by_size(costs: SubsetCosts, classes: Sequence[str]) -> dict[str, Any]:
@@ -234,19 +239,14 @@ def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
 
 def _system(one: ClassEvaluation, indices: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
     """Return decisions of a system at priors of the page, and results of pairs."""
-    pairs, decided = one.pairwise, one.decided if has_decisions else None
-    briers = None
+    decided, briers = one.decided if has_decisions else None, None
     if decided is not None:
         briers = [short(decided.brier(k, one.counts)[indices], 7) for k in range(one.n_classes)]
     c_avg = one.curves.c_avg_at if has_decisions else None
     return {
         **_metrics(one),
         "prior": one.prior.tolist(),
-        "counts": one.counts.tolist(),
-        "confusion": one.confusion.tolist(),
-        "pairs": None
-        if pairs is None
-        else {x: [short(row, 7) for row in getattr(pairs, x)] for x in ("cllr", "min_cllr")},
+        **_matrices(one, 7),
         "decided": None if decided is None else _decided(decided, indices),
         "brier": [one.brier, briers],
         "c_avg": [one.points[0].p_target, one.c_avg, None if c_avg is None else short(c_avg[indices], 7)],

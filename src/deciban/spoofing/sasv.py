@@ -14,7 +14,7 @@ from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.metrics.scores import eer_conventions, rocch
 from deciban.spoofing.tandem import P_SPOOF, accepted, rejected, require_costs, sorted_scores, target_prior
-from deciban.types import AnyArray, BoolArray, FloatArray
+from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
 
 class ADcfWeights(NamedTuple):
@@ -427,8 +427,8 @@ def sasv_eers(tar: ArrayLike, non: ArrayLike, spoof: ArrayLike) -> tuple[float, 
     return sasv, sv, spf
 
 
-def _require_attacks(attacks: object) -> None:
-    """Refuse anything but a mapping with at least one attack.
+def _sorted_attacks(attacks: object) -> dict[str, ScoreArray]:
+    """Return the sorted scores of each attack, and refuse anything but a mapping with at least one attack.
 
     Raises
     ------
@@ -437,6 +437,7 @@ def _require_attacks(attacks: object) -> None:
     if not isinstance(attacks, Mapping) or not attacks:
         got = "empty" if isinstance(attacks, Mapping) else f"got {type(attacks).__name__}"
         raise InputError(f"attacks: {got}. Pass a mapping from names of attacks to their scores.")
+    return {name: sorted_scores(scores, f"attacks[{name!r}]") for name, scores in attacks.items()}
 
 
 def apcer(attacks: Mapping[str, ArrayLike], *, threshold: float) -> dict[str, float]:
@@ -464,9 +465,7 @@ def apcer(attacks: Mapping[str, ArrayLike], *, threshold: float) -> dict[str, fl
     >>> apcer({"replay": [0.0, 1.0], "synthesis": [2.0, 0.0, -1.0, 3.0]}, threshold=1.0)
     {'replay': 0.5, 'synthesis': 0.5}
     """
-    _require_attacks(attacks)
-    at = np.array([_validate.threshold(threshold)])
-    ordered = {name: sorted_scores(scores, f"attacks[{name!r}]") for name, scores in attacks.items()}
+    ordered, at = _sorted_attacks(attacks), np.array([_validate.threshold(threshold)])
     return {name: float(accepted(scores, at)[0]) for name, scores in ordered.items()}
 
 
@@ -499,8 +498,7 @@ def bpcer_at_apcer(bona: ArrayLike, attacks: Mapping[str, ArrayLike], *, max_apc
     """
     _validate.in_range(max_apcer, "max_apcer", 0.0, 1.0, "An error rate is a fraction in [0, 1]")
     positive = sorted_scores(bona, "bona")
-    _require_attacks(attacks)
-    spoofs = [sorted_scores(scores, f"attacks[{name!r}]") for name, scores in attacks.items()]
+    spoofs = _sorted_attacks(attacks).values()
     at = np.append(np.unique(positive).astype(np.float64), np.inf)
     worst = np.max([accepted(scores, at) for scores in spoofs], axis=0)
     worst[-1] = 0.0

@@ -26,6 +26,7 @@ from deciban.types import ByValue, Frame
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
+    from deciban.core.resampling.intervals import Interval
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.types import Foreign, Json
 
@@ -193,9 +194,7 @@ def metric_table(result: Tabular) -> MetricTable:
     """
     rows = list[MetricRow]()
     for name, where, metric, one in getattr(result, "of_protocol", ()):
-        interval = one.interval
-        ends = (None, None, None) if interval is None else (interval.low, interval.high, interval.corrected)
-        rows.append(MetricRow(name, where, metric.name, "", one.value, *ends))
+        rows.append(MetricRow(name, where, metric.name, "", one.value, *_ends(one.interval)))
     for labels, one in result.labelled():
         condition = labels.get("condition", labels.get("part", ""))
         by = labels.get("by", "")
@@ -203,19 +202,22 @@ def metric_table(result: Tabular) -> MetricTable:
         system, lists = (one if hasattr(one, "estimates") else one.evaluation), dict[str, Any]()
         for metric in METRICS:
             if system.kind in metric.kinds:
-                rows += [_row(one.name, where, metric, *entry, system) for entry in _values(metric, system, lists)]
+                values = _values(metric, system, lists)
+                rows += [_row(one.name, where, metric.name, *entry, system) for entry in values]
         rows += _requested_metrics(one.name, where, system, lists)
         rows += _class_metrics(one.name, where, system)
     return MetricTable(tuple(rows))
 
 
 def _row(  # noqa: PLR0917
-    name: str, condition: str, metric: Metric, key: MetricKey, place: str, value: float, one: OneSystem
+    name: str, condition: str, metric: str, key: MetricKey, place: str, value: float, one: OneSystem
 ) -> MetricRow:
-    result = shown_interval(one, key)
-    if result is None:
-        return MetricRow(name, condition, metric.name, place, value, None, None, None)
-    return MetricRow(name, condition, metric.name, place, value, result.low, result.high, result.corrected)
+    return MetricRow(name, condition, metric, place, value, *_ends(shown_interval(one, key)))
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None, float | None]:
+    """Return both ends of an interval, and the corrected value."""
+    return (None, None, None) if interval is None else (interval.low, interval.high, interval.corrected)
 
 
 def _values(metric: Metric, one: OneSystem, lists: dict[str, Any]) -> Iterator[tuple[MetricKey, str, float]]:
@@ -258,22 +260,21 @@ def _requested_metrics(name: str, condition: str, one: OneSystem, entries: Mappi
     at = 0
     for where, key in (("fnmr_at_fmr", "fnmr"), ("fmr_at_fnmr", "fmr")):
         for entry in entries.get(where) or ():
-            metric, place = Metric(where, where), _place_of(entry)
-            yield _row(name, condition, metric, ("rates_at", at), place, float(entry[key]), one)
+            yield _row(name, condition, where, ("rates_at", at), _place_of(entry), float(entry[key]), one)
             at += 1
     for convention, value in (entries.get("eer_conventions") or {}).items():
-        metric = Metric("eer_conventions", "EER by convention")
-        yield _row(name, condition, metric, ("eer_conventions", convention), convention, float(value), one)
+        metric = "eer_conventions"
+        yield _row(name, condition, metric, (metric, convention), convention, float(value), one)
 
 
 def _class_metrics(name: str, condition: str, one: ClassEvaluation) -> Iterator[MetricRow]:
     """Yield error rate and detection metrics of each class."""
     for k, target in enumerate(getattr(one, "classes", ())):
-        rate = Metric("class_error_rate", "error rate", in_percent=True)
-        yield _row(name, condition, rate, ("class_error_rates", target), target, float(one.class_error_rates[k]), one)
+        rate = float(one.class_error_rates[k])
+        yield _row(name, condition, "class_error_rate", ("class_error_rates", target), target, rate, one)
         for which, value in one.detectors.get(target, {}).items():
-            metric = Metric(f"detection_{which}", which)
-            yield _row(name, condition, metric, ("detectors", target, which), target, float(value), one)
+            key = ("detectors", target, which)
+            yield _row(name, condition, f"detection_{which}", key, target, float(value), one)
 
 
 _ALLOWED = re.compile(r"[^\w ./-]")
