@@ -377,11 +377,18 @@ def test_a_temporary_folder_that_workers_do_not_see_is_refused_before_anything_i
 def test_what_is_joined_by_name_here_is_counted_there(client, tmp_path):
     rng = np.random.default_rng(1)
     table = trials(rng, n=200)
+    names = zip(table["enroll"].to_pylist(), table["test"].to_pylist(), strict=True)
+    labels = ["target" if int(one[1:]) % 5 == int(other[1:]) % 5 else "nontarget" for one, other in names]
     scores = write(table.select(["enroll", "test", "score"]).take(rng.permutation(200)), tmp_path / "scores", rng)
-    key = write(table.drop_columns("score"), tmp_path / "key", rng)
+    key = write(table.drop_columns(["score", "label"]).append_column("label", [labels]), tmp_path / "key", rng)
     expected = evaluate_files(scores, key, intervals=False).systems[0]
     (found,) = evaluate_files(scores, key, dask=client, intervals=False).systems
     assert (found.eer, found.min_cllr, found.n_tar) == (expected.eer, expected.min_cllr, expected.n_tar)
+    part = write(table.select(["enroll", "test", "score"]).slice(0, 60), tmp_path / "part", rng)
+    whole = evaluate_files(scores, key).systems[0].uncertainty
+    for how in ({}, {"dask": client}):  # names are linked by trials without scores, too
+        own = evaluate_files(part, key, missing="drop", **how).systems[0].uncertainty
+        assert (own.noun, own.n_units) == ("speaker", whole.n_units)
 
 
 def test_work_is_told_to_take_what_workers_have(client):

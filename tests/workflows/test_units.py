@@ -106,6 +106,61 @@ def test_speakers_are_found_from_target_trials():
     assert found.codes[0][2] == found.codes[0][5]  # m2 and m3, by what is called b/1
 
 
+@pytest.fixture
+def partial():
+    """A key that links the names of ten speakers, partly by trials without scores; models and tests are numbered."""
+    rng, spk = np.random.default_rng(3), np.arange(11)
+    pairs = [(2 * s + a, 3 * s + b) for s in spk for a, b in ((0, 0), (0, 1), (1, 1), (1, 2))]
+    pairs += [(m, t) for m in range(22) for t in range(33) if m // 2 != t // 3 and rng.random() < 0.3]
+    key = pd.DataFrame(pairs, columns=["enroll", "test"]).assign(day="mon", w=1)
+    key = key.assign(enroll_spk=key.enroll // 2, test_spk=key.test // 3)
+    wrong = pd.DataFrame({"enroll": [0, 4], "test": [32, 31], "day": ["mon", "tue"], "w": [0, 1]})  # do not count
+    key = pd.concat([key, wrong.assign(enroll_spk=0, test_spk=0)]).sample(frac=1, random_state=1)
+    is_target = key.enroll_spk == key.test_spk
+    key = key.assign(label=np.where(is_target, "target", "nontarget"))
+    scores = key[["enroll", "test"]].assign(score=2.0 * is_target + rng.normal(size=len(key)))
+    has_score = (key.enroll // 2 != 10) & (key.test // 3 != 10)  # the last speaker is in no evaluated trial
+    has_score &= ~(is_target & (key.enroll % 2 == key.test % 3)) & (rng.random(len(key)) < 0.9)
+    scores[has_score].to_csv("part.csv", index=False)
+    key.to_csv("whole.csv", index=False)
+    key.to_parquet("whole.parquet", row_group_size=40)
+
+
+COUNTED = {"missing": "drop", "weights": "w", "where": {"day": "mon"}}
+
+
+@pytest.mark.usefixtures("partial")
+def test_trials_without_scores_link_their_names():
+    both = []
+    for said in (None, ("enroll_spk", "test_spk")):
+        about = Options.of("evaluate_files", {"units": said, **COUNTED})
+        source = read_joined("part.csv", "whole.csv", about)
+        source, _ = units_of_batch(source, about.how_sure, TwoClass())
+        found = source.batch.units.take(source.batch.weight > 0)
+        assert found.n_units == found.only_used().n_units == 10
+        pairs = np.concatenate(found.codes)
+        both.append(pairs[:, None] == pairs)
+    np.testing.assert_array_equal(*both)
+
+
+@pytest.mark.usefixtures("partial")
+@pytest.mark.parametrize("in_batches", [False, True])
+def test_intervals_are_those_of_the_true_speakers_where_scores_are_missing(in_batches):
+    scores, key = "part.csv", "whole.csv"
+    if in_batches:
+        scores, key = [ds.dataset("part.csv", format="csv")], ds.dataset("whole.parquet")
+    found = deciban.evaluate_files(scores, key, **COUNTED)
+    named = deciban.evaluate_files(scores, key, **COUNTED, units=("enroll_spk", "test_spk"))
+    ours, theirs = found.systems[0], named.systems[0]
+    assert (found.join.missing > 50, ours.interval("eer").n_units, theirs.interval("eer").n_units) == (True, 10, 10)
+    for metric in ("eer", "cllr"):
+        one, other = ours.interval(metric), theirs.interval(metric)
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-9)
+    assert "units  10 speakers, found from target trials" in found.message_lines
+    notes = [one.text for one in found.messages if one.kind == "note" and "names" in one.text]
+    assert notes == ["equal names on the two sides are treated as different names, because the key contradicts"]
+
+
 @pytest.mark.parametrize("in_batches", [False, True])
 @pytest.mark.parametrize(("models", "is_found"), [(97, False), (10, True)])
 def test_trials_are_units_where_nearly_every_name_occurs_once(tmp_path, models, is_found, in_batches):

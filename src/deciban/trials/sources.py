@@ -126,9 +126,14 @@ class Batch:
         return stacked(self.scores)
 
     @property
+    def counted(self) -> BoolArray | None:
+        """True for trials of positive weight; None if all have one."""
+        return None if self.weight is None or np.all(self.weight > 0) else np.asarray(self.weight > 0)
+
+    @property
     def counting(self) -> Batch:
         """The trials of positive weight; others do not define or join units."""
-        return self if self.weight is None or np.all(self.weight > 0) else self.take(self.weight > 0)
+        return self if self.counted is None else self.take(self.counted)
 
     def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
         """Return scores and weights of targets and of non-targets, for the first system or for the given scores."""
@@ -347,6 +352,8 @@ class TrialSource:
         True if weights are numbers of trials.
     renamed : Renamed, optional
         The original names of systems that were renamed.
+    of_key : tuple of SourcePartition
+        All trials of the key, without scores, if some were left out and speakers are found from target trials.
     """
 
     name: str
@@ -374,6 +381,7 @@ class TrialSource:
     is_summary: bool = False
     weights_are_counts: bool = False
     renamed: Any = None
+    of_key: tuple[SourcePartition, ...] = ()
 
     @property
     def batch(self) -> Batch | None:

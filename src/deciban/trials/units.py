@@ -49,11 +49,11 @@ def require_two_sides(sides: Sequence[str], name: str, *, named: str) -> None:
     )
 
 
-def notes_on_speakers(name: SpeakersByName, n_contradictions: int) -> list[str]:
-    """Return notes on speakers that were found from target trials."""
-    words, n_alone = list[str](), len(name.keys) - name.n_linked
-    if 10 * n_alone > len(name.keys):  # the effect of few is small
-        alone = f"the {len(name.keys):,} speakers include {counted(n_alone, 'name')} without target trials"
+def notes_on_speakers(name: SpeakersByName, keys: Keys, n_contradictions: int) -> list[str]:
+    """Return notes on speakers that were found from target trials, given the keys of those with evaluated trials."""
+    words, n_alone = list[str](), len(np.setdiff1d(keys, name.linked))
+    if 10 * n_alone > len(keys):  # the effect of few is small
+        alone = f"the {len(keys):,} speakers include {counted(n_alone, 'name')} without target trials"
         words.append(f"{alone}: unlinked names count as separate speakers")
     if name.apart:
         words.append("equal names on the two sides are treated as different names, because the key contradicts")

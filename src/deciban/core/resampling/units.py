@@ -571,15 +571,15 @@ class SpeakersByName:
         See `TrialUnits`; ascending.
     apart : bool
         True if equal names on the two sides are unrelated.
-    n_linked : int
-        Number of speakers with target trials.
+    linked : uint64 array
+        Keys of the speakers with target trials.
     """
 
     names: tuple[Keys, Keys]
     codes: tuple[IntArray, IntArray]
     keys: Keys
     apart: bool
-    n_linked: int
+    linked: Keys
 
     @classmethod
     def of(cls, names: tuple[Keys, Keys], links: Sequence[IntArray], *, apart: bool, has_channels: bool) -> Self:
@@ -598,8 +598,8 @@ class SpeakersByName:
         order = np.argsort(least, kind="stable")
         rank: AnyArray = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
-        n_linked = len(np.unique(part[one]))
-        return cls(names, (rank[part[place[0]]], rank[part[place[1]]]), least[order], apart, n_linked)
+        linked = least[np.unique(part[one])]
+        return cls(names, (rank[part[place[0]]], rank[part[place[1]]]), least[order], apart, linked)
 
     @property
     def about(self) -> TrialUnits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import accumulate
@@ -38,6 +38,9 @@ _MANY = 1 << 20
 _BLOCK = 1 << 20
 """Number of rows of a temporary file that are written at once when it is created."""
 
+_LISTED, _SCORED = 1, 2
+"""Marks of trials of the key that were left out for lack of a score, and of trials with scores."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JoinedTables:
@@ -54,6 +57,8 @@ class JoinedTables:
         Counts of the join by name.
     kept : object
         An object that must exist as long as the rows.
+    of_key : sequence of Rows
+        All rows of the key, without scores, if some were left out and speakers are found from target trials.
     """
 
     rows: Sequence[Rows]
@@ -61,6 +66,7 @@ class JoinedTables:
     is_double: bool
     report: JoinReport | None = None
     kept: object = None
+    of_key: Sequence[Rows] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,17 +262,22 @@ def joined_by_name(request: JoinRequest) -> JoinedTables:
     with folder.or_nothing(key.n_rows * (1 + 8 * sum(map(len, request.layout.scores)))) as path:
         files = ScratchScores(path, key.n_rows, request.layout.scores)
         report = _match_parts(request, n_parts, files)
-    starts, partitions = accumulate((one.n_rows for one in key.rows), initial=0), list[JoinedRows]()
     most = rows_that_fit(request.how.memory, 4 * bytes_of_row(len(files.columns), 8, weighted=True))
-    for partition, start in zip(key.rows, starts, strict=False):
-        for rows in (range(first, min(first + most, partition.n_rows)) for first in range(0, partition.n_rows, most)):
-            n = int(np.count_nonzero(files.there(start + rows.start, len(rows))))
-            partitions += [JoinedRows(partition.name, n, partition, files, start + rows.start, rows)] if n else []
+
+    def joined(least: int) -> Iterator[JoinedRows]:
+        starts = accumulate((one.n_rows for one in key.rows), initial=0)
+        for one, start in zip(key.rows, starts, strict=False):
+            for rows in (range(first, min(first + most, one.n_rows)) for first in range(0, one.n_rows, most)):
+                n = int(np.count_nonzero(files.there(start + rows.start, len(rows), least)))
+                if n:
+                    yield JoinedRows(one.name, n, one, files, start + rows.start, rows, least)
+
+    partitions, incomplete = [*joined(_SCORED)], request.how.incomplete
     if not partitions:
         raise KeyMismatchError(f"{key.name}: no trial is left to evaluate.")
-    incomplete = request.how.incomplete
+    of_key = [*joined(_LISTED)] if files.is_partial and request.layout.named else ()
     layout = replace(request.layout, where={}, converted=None, ratios=frozenset(), incomplete=incomplete)
-    return JoinedTables(partitions, layout, np.float64 in files.kinds.values() or incomplete, report, folder)
+    return JoinedTables(partitions, layout, np.float64 in files.kinds.values() or incomplete, report, folder, of_key)
 
 
 def _bytes_of_names(tables: Sequence[Roles], n_rows: int) -> float:
@@ -294,7 +305,8 @@ def _match_parts(request: JoinRequest, n_parts: int, files: ScratchScores) -> Jo
         for hits in rows if missing == "drop" else ():
             lacks |= False if hits is None else hits < 0
         scores = [picked(one.content, at, missing) for one, at in zip(systems, rows, strict=True)]
-        files.put(known.trials.origin.number(np.flatnonzero(~lacks)), [one[~lacks] for one in scores])
+        left_out, there = (known.trials.origin.number(np.flatnonzero(mask)) for mask in (lacks, ~lacks))
+        files.put(there, [one[~lacks] for one in scores], left_out)
     whole: JoinTally = reduce(add, tallies)
     if how.ids is not None and n_parts > 1:  # a name may be in several subsets
         of_each = [(one.n_changed(how.ids, n_parts), len(request.systems_of(at))) for at, one in enumerate(sides)]
@@ -323,10 +335,11 @@ class ScratchScores:
         self.folder, self.n_rows = folder, n_rows
         self.columns = [name for own in columns for name in own]
         self.kinds = dict[str, np.dtype[np.generic]]()
-        self._make("there", np.dtype(np.bool_))
+        self.is_partial = False
+        self._make("there", np.dtype(np.uint8))
 
-    def put(self, rows: IntArray, scores: Sequence[AnyArray]) -> None:
-        """Write the scores of each system for some rows of the key."""
+    def put(self, rows: IntArray, scores: Sequence[AnyArray], left_out: IntArray) -> None:
+        """Write the scores of each system for some rows of the key, and mark rows of trials that are left out."""
         columns = [column for one in scores for column in (one.T if one.ndim == 2 else [one])]
         for at, (name, values) in enumerate(zip(self.columns, columns, strict=True)):
             if name not in self.kinds or (values.dtype == np.float64 and self.kinds[name] != np.float64):
@@ -334,7 +347,9 @@ class ScratchScores:
                 self.kinds[name] = values.dtype
                 self._make(str(at), values.dtype, before)
             self._mapped(str(at), self.kinds[name], "r+")[rows] = values
-        self._mapped("there", np.dtype(np.bool_), "r+")[rows] = True
+        there = self._mapped("there", np.dtype(np.uint8), "r+")
+        there[rows], there[left_out] = _SCORED, _LISTED
+        self.is_partial |= len(left_out) > 0
 
     def _make(self, name: str, kind: np.dtype[np.generic], before: AnyArray | None = None) -> None:
         """Write a file of zeros, or of former values; a full disk then raises here, not in the memory map."""
@@ -348,9 +363,9 @@ class ScratchScores:
     def _mapped(self, name: str, kind: np.dtype[np.generic], mode: Any = "r") -> AnyArray:
         return np.memmap(self.folder / name, kind, mode, shape=(self.n_rows,))
 
-    def there(self, start: int, n_rows: int) -> BoolArray:
-        """Return a mask of the rows of the key, from ``start`` on, that have scores."""
-        return np.array(self._mapped("there", np.dtype(np.bool_))[start : start + n_rows])
+    def there(self, start: int, n_rows: int, least: int) -> BoolArray:
+        """Return a mask of the rows of the key, from ``start`` on, that have scores, or also of those left out."""
+        return np.asarray(self._mapped("there", np.dtype(np.uint8))[start : start + n_rows] >= least)
 
     def column(self, name: str, start: int, mask: BoolArray) -> AnyArray:
         """Return the scores of chosen rows, from ``start`` on."""
@@ -372,6 +387,8 @@ class JoinedRows(Rows):
         Index of the first of these rows in the key.
     rows : range
         These rows in their partition: with many classes or systems, all at once can take too much memory.
+    least : int
+        `_SCORED` for the trials with scores, `_LISTED` also for those that were left out.
     """
 
     name: str
@@ -380,10 +397,11 @@ class JoinedRows(Rows):
     scores: ScratchScores
     start: int
     rows: range
+    least: int
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
-        chosen, own = self.scores.there(self.start, len(self.rows)), self.scores.kinds
+        chosen, own = self.scores.there(self.start, len(self.rows), self.least), self.scores.kinds
         entries: dict[str, Any] = {
             name: of_numpy(self.scores.column(name, self.start, chosen)) for name in columns if name in own
         }
@@ -396,5 +414,6 @@ class JoinedRows(Rows):
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`; the place is in the key."""
         if row is not None:
-            row = self.rows.start + int(np.flatnonzero(self.scores.there(self.start, len(self.rows)))[row])
+            there = self.scores.there(self.start, len(self.rows), self.least)
+            row = self.rows.start + int(np.flatnonzero(there)[row])
         return self.key.where(row, columns)

@@ -372,6 +372,7 @@ def _source_of_tables(
     return source_of_rows(
         result.rows,
         result.layout,
+        result.of_key,
         name=", ".join(dict.fromkeys(one.name for one in tables)),
         systems=tuple(systems_in(scores, is_classes=is_classes)),
         is_double=result.is_double or (how.converted is not None and is_classes),

@@ -31,7 +31,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.classes import ScoreStatistics, ratio_messages
 from deciban.trials.lists import Lookup
-from deciban.trials.sources import Engine, TrialSource
+from deciban.trials.sources import Batch, Engine, TrialSource
 from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, KindName, PathLike, Progress
 from deciban.workflows.options import MetricOptions, Options, Reading
@@ -449,14 +449,12 @@ class Kind(ABC, Generic[S, K, A]):
     def in_nats(self, scores: S, reading: Reading) -> S:
         """Return scores as natural logarithms."""
 
-    def units_unasked(
-        self, trials: Trials, truth: AnyArray, counting: BoolArray | None
-    ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
+    def units_unasked(self, batch: Batch, key: Batch) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """Return the units of trials if the user named none, and messages.
 
-        Every trial is a unit if nothing links trials; ``counting`` marks the trials of positive weight, by default all.
+        Every trial is a unit if nothing links trials; ``key`` also has the trials that were left out, if any.
         """
-        return units_of_trials(trials, counting, noun=self.noun), ()
+        return units_of_trials(errors.not_none(batch.trials, "trials"), batch.counted, noun=self.noun), ()
 
     def units_unasked_of_source(self, source: TrialSource, engine: Engine) -> UnitsFound | None:
         """Return the same for data larger than memory; None if every trial is a unit."""

@@ -12,7 +12,7 @@ import numpy as np
 from deciban import errors
 from deciban._arrow import pc
 from deciban._validate.classes import like_posteriors, target_prior
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import TrialUnits, UnitFacts
 from deciban.errors import WARNING, InputError, KeyMismatchError, Message, counted, in_lines, not_none, option
 from deciban.evaluation import Evaluation, TwoClassMetrics
 from deciban.evaluation.metrics import METRICS, information_priors, keys_of
@@ -28,16 +28,16 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
 from deciban.trials.joining.join import refuse_conflicts
 from deciban.trials.joining.matching import Aligned, align_incomplete, align_systems
-from deciban.trials.lists import PAIR
-from deciban.trials.sources import Engine, TrialSource
+from deciban.trials.lists import PAIR, Lookup
+from deciban.trials.sources import Batch, Engine, TrialSource
 from deciban.trials.units import notes_on_speakers, speakers_of
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, PathLike, ScoreUnit
+from deciban.types import BoolArray, FloatArray, IntArray, PathLike, ScoreUnit
 from deciban.workflows import kinds
 from deciban.workflows.options import MetricOptions, Options, Reading
 
 if TYPE_CHECKING:
     from deciban._validate.arrays import Vocabulary
-    from deciban.core.resampling.units import SpeakersByName
+    from deciban.core.resampling.units import Keys, SpeakersByName
     from deciban.engines.units import UnitsFound
 
 
@@ -200,9 +200,9 @@ def _names_occur_once(n_units: int, n_tar: int, n_non: int) -> bool:
     return n_units >= _ALL_ONCE * (n_tar + 2 * n_non)
 
 
-def _said_of_speakers(name: SpeakersByName, n_contradictions: int) -> tuple[Message, ...]:
+def _said_of_speakers(name: SpeakersByName, keys: Keys, n_contradictions: int) -> tuple[Message, ...]:
     """Return the messages about assumptions to find speakers from target trials, and contradictions."""
-    return tuple(Message("note", "", one) for one in notes_on_speakers(name, n_contradictions))
+    return tuple(Message("note", "", one) for one in notes_on_speakers(name, keys, n_contradictions))
 
 
 class TwoClass(kinds.Kind[Scores, Key, Aligned]):
@@ -278,28 +278,35 @@ class TwoClass(kinds.Kind[Scores, Key, Aligned]):
         """Return scores as natural logarithms."""
         return scores.in_nats()
 
-    def units_unasked(
-        self, trials: Trials, truth: AnyArray, counting: BoolArray | None
-    ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
+    def units_unasked(self, batch: Batch, key: Batch) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """Return speakers, found from target trials; if names do not identify speakers, every trial as a unit."""
+        trials, truth, counted = not_none(key.trials, "trials"), key.labels, key.counted
         if trials.sides[:2] != PAIR:
-            return super().units_unasked(trials, truth, counting)
-        result = speakers_of(trials, truth, counting)
-        of_classes = (int(np.count_nonzero(mask if counting is None else mask & counting)) for mask in (truth, ~truth))
+            return super().units_unasked(batch, key)
+        result = speakers_of(trials, truth, counted)
+        of_classes = (int(np.count_nonzero(mask if counted is None else mask & counted)) for mask in (truth, ~truth))
         if _names_occur_once(result.units.n_units, *of_classes):
-            return super().units_unasked(trials, truth, counting)
-        return result.units, _said_of_speakers(result.by_name, result.n_contradictions)
+            return super().units_unasked(batch, key)
+        units, n_contradictions = result.units, result.n_contradictions
+        if key is not batch:
+            units = units.take(not_none(Lookup(not_none(batch.trials, "trials")).find(trials).rows, "rows"))
+            own = units if batch.counted is None else units.take(batch.counted)
+            units = units.among(own.only_used().keys)
+            n_contradictions = UnitFacts.of(units, batch.labels, batch.counted).n_contradictions
+        return units, _said_of_speakers(result.by_name, units.keys, n_contradictions)
 
     def units_unasked_of_source(self, source: TrialSource, engine: Engine) -> UnitsFound | None:
         """Return speakers; None if every trial is a unit, as for trials in memory."""
-        from deciban.engines.units import UnitsFound, speakers_by_batch
+        from deciban.engines.units import UnitsFound, look_at_units, speakers_by_batch
 
         if source.sides[:2] != PAIR:
             return None
-        facts, by_name = speakers_by_batch(source, engine)
+        facts, by_name = speakers_by_batch(replace(source, partitions=source.of_key or source.partitions), engine)
         if _names_occur_once(len(facts.keys), *(facts.trials_of(c) for c in (1, 0))):
             return None
-        return UnitsFound(facts, by_name, _said_of_speakers(by_name, facts.n_contradictions))
+        if source.of_key:
+            (facts,) = look_at_units(source, engine, [by_name])
+        return UnitsFound(facts, by_name, _said_of_speakers(by_name, facts.keys, facts.n_contradictions))
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
         """Return the names of the classes with their codes: targets have 1."""

@@ -50,7 +50,7 @@ from deciban.workflows.kinds import (
     prior_of_classes,
 )
 from deciban.workflows.options import Options, Reading, new_names, renamed
-from deciban.workflows.reading.units import in_words, weights_of_key
+from deciban.workflows.reading.units import in_words, partitions_of_key, weights_of_key
 
 if TYPE_CHECKING:
     from deciban.models.score_model import ScoreModel
@@ -144,6 +144,8 @@ class ScoreFiles:
         messages += _near_names(systems, truth, aligned[0].report, reading)
         paths = tuple(one.origin.name for one in contents)
         make = partial(_source_of, messages=tuple(messages), paths=paths, renamed=called, incomplete=options.incomplete)
+        if len(aligned[0].trials) < len(truth.trials) and options.how_sure.of_source.get("find_speakers"):
+            make = partial(make, of_key=partitions_of_key(truth, None if weight is None else reading.weights))
         return make(kind, aligned, weight, truth.trials.origin.name, options)
 
     def in_order_of(self, classes: Sequence[str]) -> ScoreFiles:

@@ -137,6 +137,13 @@ def weights_of_key(aligned: Aligned | AlignedClasses, key: Key | ClassKey, name:
     return weight
 
 
+def partitions_of_key(key: Key | ClassKey, column: str | None) -> tuple[LoadedPartition, ...]:
+    """Return all trials of a key, also those that were left out, with their weights if there is such a column."""
+    weight = None if column is None else weight_column(key.trials, column)
+    trials = replace(key.trials, conditions={})
+    return (LoadedPartition(Batch((), key.content, weight=weight, trials=trials), key.trials.origin.name),)
+
+
 def in_words(weight: CountArray) -> str:
     """Return the range of weights, and the number of zeros, as text.
 
@@ -536,12 +543,12 @@ def units_of_batch(
     batch, trials = source.held, not_none(source.trials, "names of trials")
     if not how_sure.intervals:
         return source, ()
-    weight, naming = batch.weight, how_sure.naming
-    counting = None if weight is None or np.all(weight > 0) else np.asarray(weight > 0)
+    naming, counting = how_sure.naming, batch.counted
     units, messages = None, tuple[Message, ...]()
     try:
         if naming is None:
-            units, messages = kind.units_unasked(trials, batch.labels, counting)
+            key = source.of_key[0].batch if source.of_key else None
+            units, messages = kind.units_unasked(batch, key or batch)
         else:
             units = _units_named(trials, naming, counting, kind.noun)
     except (InputError, KeyMismatchError) as error:

@@ -384,6 +384,8 @@ class _Evaluator:
         """Find the units of the trials."""
         truth = ~trials.is_spoof if role == COUNTERMEASURE else trials.batch.labels
         source = _held(trials.source, replace(trials.batch, truth=truth))
+        if not np.array_equal(truth, trials.batch.labels):
+            source = replace(source, of_key=())  # its targets are others
         kind = kind_called("two-class")
         kind.require_trials(truth, ())
         with options.scale.engine() as engine:
