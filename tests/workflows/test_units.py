@@ -116,6 +116,7 @@ def partial():
     key = key.assign(enroll_spk=key.enroll // 2, test_spk=key.test // 3)
     wrong = pd.DataFrame({"enroll": [0, 4], "test": [32, 31], "day": ["mon", "tue"], "w": [0, 1]})  # do not count
     key = pd.concat([key, wrong.assign(enroll_spk=0, test_spk=0)]).sample(frac=1, random_state=1)
+    key["w"] = key["w"].astype(str).where((key.enroll != 20) | (key.test != 30), "unknown")  # is not evaluated
     is_target = key.enroll_spk == key.test_spk
     key = key.assign(label=np.where(is_target, "target", "nontarget"))
     scores = key[["enroll", "test"]].assign(score=2.0 * is_target + rng.normal(size=len(key)))

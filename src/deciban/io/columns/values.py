@@ -473,3 +473,16 @@ def weights_of(column: pa.Array | pa.ChunkedArray, name: str) -> FloatArray:
         if bad.any():
             _refuse(bad, f"{weight[np.argmax(bad)]:g} in column {name!r}, but {rule}")
     return weight
+
+
+def weights_or_zeros(column: pa.Array) -> FloatArray:
+    """Return weights like `weights_of`, but 0 for trials without a valid one.
+
+    Examples
+    --------
+    >>> weights_or_zeros(pa.array(["0.5", None, "many", "2"]))
+    array([0.5, 0. , 0. , 2. ])
+    """
+    codes, known = coded_column(column)
+    weight = np.array([*(float(one) if is_number(one) else 0.0 for one in as_text(known).to_pylist()), 0.0])
+    return np.where(np.isfinite(weight) & (weight > 0), weight, 0.0)[codes]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
 from typing import Any
@@ -278,6 +278,8 @@ class RowLayout:
         Columns that trials are split by, under their requested names.
     incomplete : bool
         True if NaN marks a missing score of a system.
+    of_key : bool
+        True for all trials of a key, of which those that were left out need no weight.
     """
 
     scores: tuple[tuple[str, ...], ...]
@@ -295,6 +297,7 @@ class RowLayout:
     groups: tuple[str, ...] | None = None
     conditions: Mapping[str, str] = field(default_factory=dict)
     incomplete: bool = False
+    of_key: bool = False
 
     @property
     def has_units(self) -> bool:
@@ -385,7 +388,8 @@ class RowLayout:
 
     def _weights(self, table: pa.Table) -> CountArray:
         column = not_none(self.weights, "column of weights")
-        values = cells.weights_of(cells.plain(table.column(column)), column)
+        own = cells.plain(table.column(column))
+        values = cells.weights_or_zeros(own.combine_chunks()) if self.of_key else cells.weights_of(own, column)
         is_whole = values.sum() <= _LARGEST and np.array_equal(values, np.rint(values))
         return values.astype(np.int64) if is_whole else values
 
@@ -456,7 +460,7 @@ def source_of_rows(
         partitions=tuple(
             TrialRows(one, layout, one.name, one.n_rows, start) for one, start in zip(rows, starts, strict=False)
         ),
-        of_key=tuple(TrialRows(one, layout, one.name, one.n_rows, 0) for one in of_key),
+        of_key=tuple(TrialRows(one, replace(layout, of_key=True), one.name, one.n_rows, 0) for one in of_key),
         classes=layout.classes,
         has_units=layout.has_units,
         are_units=isinstance(layout.units, EachTrial),

@@ -25,7 +25,7 @@ from deciban.core.resampling.units import (
 )
 from deciban.engines.units import SourceUnits, UnitsFound, look_at_units, survey_trials
 from deciban.errors import WARNING, FormatError, InputError, KeyMismatchError, Message, Note, counted, not_none, option
-from deciban.io.columns.values import refuse_gaps, weights_of
+from deciban.io.columns.values import refuse_gaps, weights_of, weights_or_zeros
 from deciban.io.formats import RowError
 from deciban.memory import require_room_for_units
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
@@ -139,7 +139,7 @@ def weights_of_key(aligned: Aligned | AlignedClasses, key: Key | ClassKey, name:
 
 def partitions_of_key(key: Key | ClassKey, column: str | None) -> tuple[LoadedPartition, ...]:
     """Return all trials of a key, also those that were left out, with their weights if there is such a column."""
-    weight = None if column is None else weight_column(key.trials, column)
+    weight = None if column is None else weights_or_zeros(key.trials.condition(column))
     trials = replace(key.trials, conditions={})
     return (LoadedPartition(Batch((), key.content, weight=weight, trials=trials), key.trials.origin.name),)
 
