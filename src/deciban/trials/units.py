@@ -12,7 +12,7 @@ import pyarrow as pa
 from deciban._arrow import encode, pc
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import Keys, SpeakersByName, TrialUnits, independent, keys_of, mixed_bits
-from deciban.errors import InputError, counted, option
+from deciban.errors import InputError, Message, counted, option
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, Trials
 from deciban.types import AnyArray, BoolArray, IntArray
 
@@ -49,7 +49,7 @@ def require_two_sides(sides: Sequence[str], name: str, *, named: str) -> None:
     )
 
 
-def notes_on_speakers(name: SpeakersByName, keys: Keys, n_contradictions: int) -> list[str]:
+def notes_on_speakers(name: SpeakersByName, keys: Keys, n_contradictions: int) -> tuple[Message, ...]:
     """Return notes on speakers that were found from target trials, given the keys of those with evaluated trials."""
     words, n_alone = list[str](), len(np.setdiff1d(keys, name.linked))
     if 10 * n_alone > len(keys):  # the effect of few is small
@@ -60,7 +60,7 @@ def notes_on_speakers(name: SpeakersByName, keys: Keys, n_contradictions: int) -
     if n_contradictions:
         which = counted(n_contradictions, "non-target trial")
         words.append(f"{which} with one speaker on both sides, by the target trials")
-    return words
+    return tuple(Message("note", "", one) for one in words)
 
 
 def side_of(trials: Trials, side: str) -> UnitColumn:

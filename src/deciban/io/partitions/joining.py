@@ -20,7 +20,7 @@ from deciban.core.resampling.units import Keys
 from deciban.errors import InputError, KeyMismatchError, option, teller
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.values import Rows, RowTable, names_in, placed, plain, refuse_missing
-from deciban.io.partitions.layout import RowLayout, Truth, rows_with
+from deciban.io.partitions.layout import RowLayout, TrialRows, Truth, rows_with
 from deciban.io.partitions.meaning import BatchReading, labels_in
 from deciban.memory import bytes_of_joined, bytes_of_row, rows_that_fit
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
@@ -57,7 +57,7 @@ class JoinedTables:
         Counts of the join by name.
     kept : object
         An object that must exist as long as the rows.
-    of_key : sequence of Rows
+    of_key : tuple of TrialRows
         All rows of the key, without scores, if some were left out and speakers are found from target trials.
     """
 
@@ -66,7 +66,7 @@ class JoinedTables:
     is_double: bool
     report: JoinReport | None = None
     kept: object = None
-    of_key: Sequence[Rows] = ()
+    of_key: tuple[TrialRows, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,8 +275,10 @@ def joined_by_name(request: JoinRequest) -> JoinedTables:
     partitions, incomplete = [*joined(_SCORED)], request.how.incomplete
     if not partitions:
         raise KeyMismatchError(f"{key.name}: no trial is left to evaluate.")
-    of_key = [*joined(_LISTED)] if files.is_partial and request.layout.named else ()
     layout = replace(request.layout, where={}, converted=None, ratios=frozenset(), incomplete=incomplete)
+    is_partial = sum(one.n_rows for one in partitions) < report.matched + report.missing and request.layout.named
+    own = replace(layout, of_key=True)
+    of_key = tuple(TrialRows(one, own, one.name, one.n_rows, 0) for one in (joined(_LISTED) if is_partial else ()))
     return JoinedTables(partitions, layout, np.float64 in files.kinds.values() or incomplete, report, folder, of_key)
 
 
@@ -305,8 +307,7 @@ def _match_parts(request: JoinRequest, n_parts: int, files: ScratchScores) -> Jo
         for hits in rows if missing == "drop" else ():
             lacks |= False if hits is None else hits < 0
         scores = [picked(one.content, at, missing) for one, at in zip(systems, rows, strict=True)]
-        left_out, there = (known.trials.origin.number(np.flatnonzero(mask)) for mask in (lacks, ~lacks))
-        files.put(there, [one[~lacks] for one in scores], left_out)
+        files.put(known.trials.origin.number(np.arange(len(known))), scores, ~lacks)
     whole: JoinTally = reduce(add, tallies)
     if how.ids is not None and n_parts > 1:  # a name may be in several subsets
         of_each = [(one.n_changed(how.ids, n_parts), len(request.systems_of(at))) for at, one in enumerate(sides)]
@@ -335,21 +336,18 @@ class ScratchScores:
         self.folder, self.n_rows = folder, n_rows
         self.columns = [name for own in columns for name in own]
         self.kinds = dict[str, np.dtype[np.generic]]()
-        self.is_partial = False
         self._make("there", np.dtype(np.uint8))
 
-    def put(self, rows: IntArray, scores: Sequence[AnyArray], left_out: IntArray) -> None:
-        """Write the scores of each system for some rows of the key, and mark rows of trials that are left out."""
+    def put(self, rows: IntArray, scores: Sequence[AnyArray], there: BoolArray) -> None:
+        """Write the scores of each system for some rows of the key; only those that are ``there`` are not left out."""
+        self._mapped("there", np.dtype(np.uint8), "r+")[rows] = np.where(there, _SCORED, _LISTED)
         columns = [column for one in scores for column in (one.T if one.ndim == 2 else [one])]
         for at, (name, values) in enumerate(zip(self.columns, columns, strict=True)):
             if name not in self.kinds or (values.dtype == np.float64 and self.kinds[name] != np.float64):
                 before = None if name not in self.kinds else self._mapped(str(at), self.kinds[name])
                 self.kinds[name] = values.dtype
                 self._make(str(at), values.dtype, before)
-            self._mapped(str(at), self.kinds[name], "r+")[rows] = values
-        there = self._mapped("there", np.dtype(np.uint8), "r+")
-        there[rows], there[left_out] = _SCORED, _LISTED
-        self.is_partial |= len(left_out) > 0
+            self._mapped(str(at), self.kinds[name], "r+")[rows[there]] = values[there]
 
     def _make(self, name: str, kind: np.dtype[np.generic], before: AnyArray | None = None) -> None:
         """Write a file of zeros, or of former values; a full disk then raises here, not in the memory map."""

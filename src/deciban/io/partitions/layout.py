@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from typing import Any
@@ -451,16 +451,13 @@ class TrialRows(SourcePartition):
         return self.layout.batch(self.rows.table(self.layout.columns(fields)), fields, self.rows, self.start)
 
 
-def source_of_rows(
-    rows: Sequence[cells.Rows], layout: RowLayout, of_key: Sequence[cells.Rows] = (), **about: Any
-) -> TrialSource:
-    """Return rows as a source, with all rows of its key if some were left out; ``about`` are its other attributes."""
+def source_of_rows(rows: Sequence[cells.Rows], layout: RowLayout, **about: Any) -> TrialSource:
+    """Return rows as a source; ``about`` are its other attributes."""
     starts = accumulate((one.n_rows for one in rows), initial=0)
     return TrialSource(
         partitions=tuple(
             TrialRows(one, layout, one.name, one.n_rows, start) for one, start in zip(rows, starts, strict=False)
         ),
-        of_key=tuple(TrialRows(one, replace(layout, of_key=True), one.name, one.n_rows, 0) for one in of_key),
         classes=layout.classes,
         has_units=layout.has_units,
         are_units=isinstance(layout.units, EachTrial),

@@ -372,7 +372,6 @@ def _source_of_tables(
     return source_of_rows(
         result.rows,
         result.layout,
-        result.of_key,
         name=", ".join(dict.fromkeys(one.name for one in tables)),
         systems=tuple(systems_in(scores, is_classes=is_classes)),
         is_double=result.is_double or (how.converted is not None and is_classes),
@@ -381,6 +380,7 @@ def _source_of_tables(
         paths=tuple(path for one in tables for path in one.paths),
         kept=([one.table.kept for one in (*scores, truth)], result.kept),
         report=result.report,
+        of_key=result.of_key,
         groups=None if how.groups is None else tuple(how.groups) or (PAIR if layout.groups else ()),
         columns=tuple(splitting(truth)),
         names=tuple(dict.fromkeys((*truth.sides, *truth.sides.values()))),

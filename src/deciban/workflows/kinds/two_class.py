@@ -37,7 +37,6 @@ from deciban.workflows.options import MetricOptions, Options, Reading
 
 if TYPE_CHECKING:
     from deciban._validate.arrays import Vocabulary
-    from deciban.core.resampling.units import Keys, SpeakersByName
     from deciban.engines.units import UnitsFound
 
 
@@ -200,11 +199,6 @@ def _names_occur_once(n_units: int, n_tar: int, n_non: int) -> bool:
     return n_units >= _ALL_ONCE * (n_tar + 2 * n_non)
 
 
-def _said_of_speakers(name: SpeakersByName, keys: Keys, n_contradictions: int) -> tuple[Message, ...]:
-    """Return the messages about assumptions to find speakers from target trials, and contradictions."""
-    return tuple(Message("note", "", one) for one in notes_on_speakers(name, keys, n_contradictions))
-
-
 class TwoClass(kinds.Kind[Scores, Key, Aligned]):
     """Scores of targets and non-targets; a system has one score for each trial."""
 
@@ -280,20 +274,19 @@ class TwoClass(kinds.Kind[Scores, Key, Aligned]):
 
     def units_unasked(self, batch: Batch, key: Batch) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """Return speakers, found from target trials; if names do not identify speakers, every trial as a unit."""
-        trials, truth, counted = not_none(key.trials, "trials"), key.labels, key.counted
+        trials, counted = not_none(key.trials, "trials"), key.counted
         if trials.sides[:2] != PAIR:
             return super().units_unasked(batch, key)
-        result = speakers_of(trials, truth, counted)
-        of_classes = (int(np.count_nonzero(mask if counted is None else mask & counted)) for mask in (truth, ~truth))
-        if _names_occur_once(result.units.n_units, *of_classes):
+        result, truth = speakers_of(trials, key.labels, counted), key.labels if counted is None else key.labels[counted]
+        n_tar = int(np.count_nonzero(truth))
+        if _names_occur_once(result.units.n_units, n_tar, len(truth) - n_tar):
             return super().units_unasked(batch, key)
-        units, n_contradictions = result.units, result.n_contradictions
-        if key is not batch:
-            units = units.take(not_none(Lookup(not_none(batch.trials, "trials")).find(trials).rows, "rows"))
-            own = units if batch.counted is None else units.take(batch.counted)
-            units = units.among(own.only_used().keys)
-            n_contradictions = UnitFacts.of(units, batch.labels, batch.counted).n_contradictions
-        return units, _said_of_speakers(result.by_name, units.keys, n_contradictions)
+        if key is batch:
+            return result.units, notes_on_speakers(result.by_name, result.units.keys, result.n_contradictions)
+        units = result.units.take(not_none(Lookup(not_none(batch.trials, "trials")).find(trials).rows, "rows"))
+        some = slice(None) if batch.counted is None else batch.counted
+        facts = UnitFacts.of_partition(units.take(some), batch.labels[some])
+        return units.among(facts.keys), notes_on_speakers(result.by_name, facts.keys, facts.n_contradictions)
 
     def units_unasked_of_source(self, source: TrialSource, engine: Engine) -> UnitsFound | None:
         """Return speakers; None if every trial is a unit, as for trials in memory."""
@@ -306,7 +299,7 @@ class TwoClass(kinds.Kind[Scores, Key, Aligned]):
             return None
         if source.of_key:
             (facts,) = look_at_units(source, engine, [by_name])
-        return UnitsFound(facts, by_name, _said_of_speakers(by_name, facts.keys, facts.n_contradictions))
+        return UnitsFound(facts, by_name, notes_on_speakers(by_name, facts.keys, facts.n_contradictions))
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
         """Return the names of the classes with their codes: targets have 1."""

@@ -140,8 +140,7 @@ def weights_of_key(aligned: Aligned | AlignedClasses, key: Key | ClassKey, name:
 def partitions_of_key(key: Key | ClassKey, column: str | None) -> tuple[LoadedPartition, ...]:
     """Return all trials of a key, also those that were left out, with their weights if there is such a column."""
     weight = None if column is None else weights_or_zeros(key.trials.condition(column))
-    trials = replace(key.trials, conditions={})
-    return (LoadedPartition(Batch((), key.content, weight=weight, trials=trials), key.trials.origin.name),)
+    return (LoadedPartition(Batch((), key.content, weight=weight, trials=replace(key.trials, conditions={})), ""),)
 
 
 def in_words(weight: CountArray) -> str:
@@ -547,8 +546,7 @@ def units_of_batch(
     units, messages = None, tuple[Message, ...]()
     try:
         if naming is None:
-            key = source.of_key[0].batch if source.of_key else None
-            units, messages = kind.units_unasked(batch, key or batch)
+            units, messages = kind.units_unasked(batch, (source.of_key or source.partitions)[0].batch or batch)
         else:
             units = _units_named(trials, naming, counting, kind.noun)
     except (InputError, KeyMismatchError) as error:

@@ -383,9 +383,8 @@ class _Evaluator:
     ) -> _Evaluator:
         """Find the units of the trials."""
         truth = ~trials.is_spoof if role == COUNTERMEASURE else trials.batch.labels
-        source = _held(trials.source, replace(trials.batch, truth=truth))
-        if not np.array_equal(truth, trials.batch.labels):
-            source = replace(source, of_key=())  # its targets are others
+        of_key = trials.source.of_key if np.array_equal(truth, trials.batch.labels) else ()  # with other targets
+        source = _held(replace(trials.source, of_key=of_key), replace(trials.batch, truth=truth))
         kind = kind_called("two-class")
         kind.require_trials(truth, ())
         with options.scale.engine() as engine:
