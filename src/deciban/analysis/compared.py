@@ -335,7 +335,8 @@ def _of_influences(one: Estimate, other: Estimate, plain: Estimate, level: float
     result, degrees = plain.interval(level), fewest_degrees((one, other))
     unseen = [(0.0, 0.0), (0.0, 0.0)]
     if are_fixed and one.rates is not None and other.rates is not None:
-        unseen = [one.rates.unseen(level, other.rates), other.rates.unseen(level, one.rates)]
+        each = (one, one.rates.unseen(level, other.rates)), (other, other.rates.unseen(level, one.rates))
+        unseen = [(fall, min(rise, x.limits[1] - x.value)) for x, (fall, rise) in each]
     below = math.hypot(plain.value - result.low, unseen[0][0], unseen[1][1])
     above = math.hypot(result.high - plain.value, unseen[0][1], unseen[1][0])
     reach = below if plain.value > 0.0 else above

@@ -758,7 +758,8 @@ def c_avg(
         targets = np.asarray(p_target, dtype=np.float64).ravel()
         out_of_set = checked_out_of_set(p_out_of_set, targets, trials.n_classes)
         counts = accepted_open_set(trials.loglik, trials.label, trials.weights, targets, out_of_set)
-        costs = open_set_cost(counts, trials.totals(), targets, out_of_set, normalize=normalize)
+        rates = open_set_rates(counts, trials.totals(), targets, out_of_set)
+        costs = mean_cost(*rates, log_odds.ravel(), normalize=normalize)
     return costs.reshape(log_odds.shape) if log_odds.ndim else float(costs[0])
 
 
@@ -806,14 +807,11 @@ def mean_cost(p_miss: FloatArray, p_fa: FloatArray, log_odds: FloatArray, *, nor
     return np.asarray(costs.mean(axis=1))
 
 
-def open_set_cost(
-    counts: CountArray, totals: CountArray, p_target: FloatArray, p_out_of_set: float, *, normalize: bool = False
-) -> FloatArray:
-    """Return `c_avg` of an open set from accepted trials (n_priors, n_targets, n_classes)."""
+def open_set_rates(counts: CountArray, totals: CountArray, p_target: FloatArray, p_out_of_set: float) -> FloatPair:
+    """Return error rates of targets in an open set, from accepted trials (n_priors, n_targets, n_classes)."""
     n_classes = len(totals)
     priors = non_target_priors(p_target, p_out_of_set, n_classes)
-    p_miss, p_fa = error_rates(counts, totals, priors[:, None, :] * (1.0 - np.eye(n_classes - 1, n_classes)))
-    return mean_cost(p_miss, p_fa, _validate.prior_log_odds(p_target, None), normalize=normalize)
+    return error_rates(counts, totals, priors[:, None, :] * (1.0 - np.eye(n_classes - 1, n_classes)))
 
 
 def error_rates(

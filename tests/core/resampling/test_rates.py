@@ -87,6 +87,21 @@ def test_of_two_systems_only_rates_count_of_which_neither_shows_an_error():
     assert clean.unseen(0.95, busy) == busy.unseen(0.95, clean) == (0.0, 0.0)
 
 
+def test_kinds_of_errors_that_are_absent_only_add_upwards_and_count_for_two_systems_that_both_lack_them():
+    size = ClassSize(100.0, 100.0, 100)
+    some, none = RatePart(1.0, 0.1, 9e-4, size), [RatePart(w, 0.0, 0.0, size) for w in (0.0, 0.5, 0.3)]
+    one, other = (RateSum(((some,), (some,)), absent=(none[0], part)) for part in none[1:])
+    (below, above), plain = one.distances(0.95), RateSum(((some,), (some,))).distances(0.95)
+    square = stats.t(99).ppf(0.975) ** 2
+    limit = square / (100 + square)
+    assert below == plain[0]
+    assert above == pytest.approx(math.hypot(plain[1], 0.5 * limit))
+    assert one.unseen(0.95) == pytest.approx((0.0, 0.5 * limit))
+    for pair in ((one, other), (other, one)):
+        assert pair[0].unseen(0.95, pair[1]) == pytest.approx((0.0, 0.3 * limit))
+    assert one.unseen(0.95, RateSum(((some,), (some,)))) == (0.0, 0.0)
+
+
 @given(st.floats(-1, 1), st.lists(st.floats(0, 10), min_size=2, max_size=5))
 def test_distances_of_a_sum_are_a_number_whatever_the_correlation_is(correlation, sizes):
     parts = [np.array([one, 2.0 * one]) for one in sizes]

@@ -273,7 +273,15 @@ class ClusterDesign:
             return most
         return degrees_by_kurtosis(most, float(spread.total), float(spread.fourth), self.n_units)
 
-    def rates(self, spread: Spread, groups: ClassGroups, most: FloatArray, *, are_graded: bool) -> RateSum:
+    def rates(
+        self,
+        spread: Spread,
+        groups: ClassGroups,
+        most: FloatArray,
+        absent: FloatArray | None = None,
+        *,
+        are_graded: bool,
+    ) -> RateSum:
         """Return a metric as a sum of means of groups; each mean is a rate times its maximum.
 
         Parameters
@@ -282,6 +290,9 @@ class ClusterDesign:
             Spread of one metric, or of a curve with its points along the last axis.
         groups : ClassGroups
         most : (n_groups, ...) array
+        absent : (n_kinds, n_classes, ...) array or None
+            Contribution of each class if all of its trials had this kind of error; 0 if any trial of any class has it.
+            The rate of a class without any error contains all kinds.
         are_graded : bool
             True if costs of trials may be between 0 and the maximum: then an equivalent number of binary decisions is
             used, whose means have the same variance.
@@ -296,7 +307,19 @@ class ClusterDesign:
                 np.divide(rate * (1.0 - rate), alone, out=n_trials, where=(alone > 0.0) & (rate > 0.0) & (rate < 1.0))
             some = ClassSize(np.maximum(n_trials, size.n_trials), size.n_clusters, size.n_units)
             parts.append((RatePart(top, rate, spread.by_group[k] * factor * squared, some),))
-        return RateSum(tuple(parts), (1.0,) * len(parts), correlation_of_sums(spread.by_group, spread.total))
+        between = correlation_of_sums(spread.by_group, spread.total)
+        kinds = () if absent is None else self._absent(absent * (spread.means > 0.0))
+        return RateSum(tuple(parts), (1.0,) * len(parts), between, kinds)
+
+    def _absent(self, kinds: FloatArray) -> tuple[RatePart, ...]:
+        """Return rates of 0 of all classes together, for each kind of errors and each point of a curve; () if none."""
+        parts, shape = list[RatePart](), kinds.shape[2:]
+        for kind, *at in np.ndindex(len(kinds), *shape) if kinds.any() else ():
+            own, weight, nothing = kinds[(kind, slice(None), *at)], np.zeros(shape), np.zeros(shape)
+            weight[*at] = own.sum()
+            size = self._size(own, float(own @ self.overlap @ own)) if own.any() else self.sizes[0]
+            parts.append(RatePart(weight, nothing, nothing, size))
+        return tuple(parts)
 
 
 def degrees_of(variances: FloatArray, overlap: FloatArray) -> float:

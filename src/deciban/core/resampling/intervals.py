@@ -281,11 +281,15 @@ class RateSum:
         Correlation of the rates of the same class.
     between : float or array
         Correlation of the sums of any two classes.
+    absent : tuple of RatePart
+        Kinds of errors that no trial of any class has, if the rates of classes mix kinds; independent of the rest. The
+        weight is 0 where a kind has errors.
     """
 
     parts: tuple[tuple[RatePart, ...], ...]
     within: tuple[float, ...] = (1.0, 1.0)
     between: Numbers = 0.0
+    absent: tuple[RatePart, ...] = ()
 
     def distances(self, level: float) -> FloatPair:
         """Return the possible decrease and increase of the sum.
@@ -305,6 +309,8 @@ class RateSum:
             if own
         ]
         below, above = combined(sums, self.between)
+        if self.absent:
+            above = np.sqrt(sum((part.distances(level)[1] ** 2 for part in self.absent), above * above))
         return below, above
 
     def unseen(self, level: float, beside: RateSum | None = None) -> tuple[float, float]:
@@ -327,6 +333,8 @@ class RateSum:
         theirs = mine if beside is None else [part for own in beside.parts for part in own]
         pairs = zip(mine, theirs, strict=False)
         still = [one.distances(level) for one, other in pairs if not (np.any(one.variance) or np.any(other.variance))]
+        both = zip(self.absent, (beside or self).absent, strict=False)
+        still += [replace(one, weight=np.minimum(one.weight, other.weight)).distances(level) for one, other in both]
         below, above = combined(still, 0.0).tolist()
         return below, above
 

@@ -68,6 +68,8 @@ class ClassMetric:
         Number of candidates from which this one was selected.
     most : (n_groups,) array or None
         For sums of error rates: contribution of each group if all of its trials are wrong.
+    absent : (2, n_classes) array or None
+        Parts of it by misses and by false alarms, or 0 for a kind of which there are errors.
     are_graded : bool
         True if trials can be partly wrong.
     fixed : (n_trials,) array or None
@@ -88,6 +90,7 @@ class ClassMetric:
     shift: float | None = None
     n_candidates: int = 1
     most: FloatArray | None = None
+    absent: FloatArray | None = None
     are_graded: bool = False
     fixed: FloatArray | None = None
     is_minimum: bool = False
@@ -111,7 +114,7 @@ class ClassMetric:
         about = self.scale, corrected, self.nothing_seen, self.limits, self.n_candidates
         rates = None
         if self.most is not None:
-            rates = design.rates(spread, self.groups, self.most, are_graded=self.are_graded)
+            rates = design.rates(spread, self.groups, self.most, self.absent, are_graded=self.are_graded)
         degrees = design.degrees(spread, self.groups, is_mean=rates is None and not self.is_minimum)
         result = Estimate(self.value, error, design.n_units_of(self.groups), *about, rates=rates, degrees=degrees)
         return result if result.is_known else None
@@ -222,11 +225,17 @@ def curve_metrics(at_hand: LoadedTrials) -> Iterator[ClassMetric]:
         # A target is accepted at or above its critical prior, so minus this prior acts like an llr.
         llrs = replace(llrs, values=-critical_priors_of(at_hand.trials, p_out_of_set))
         thresholds = -expit(axis)
-    values = np.asarray(result.curves.c_avg)[::STEP]
-    places = zip(expit(axis).tolist(), thresholds.tolist(), values.tolist(), strict=True)
-    for k, (p_target, threshold, value) in enumerate(places):
+    values, rates = result.curves.c_avg[::STEP], result.curves.c_avg_rates[:, ::STEP]
+    places = zip(expit(axis).tolist(), thresholds.tolist(), values.tolist(), rates.T, strict=True)
+    for k, (p_target, threshold, value, own) in enumerate(places):
         errors = TargetErrors.of(llrs, p_target, threshold, p_out_of_set)
-        yield ClassMetric((CURVE, k), value, errors.costs, groups, most=errors.most, are_graded=True)
+        most, absent = errors.most.sum(axis=0), absent_of(errors.most, own)
+        yield ClassMetric((CURVE, k), value, errors.costs, groups, most=most, absent=absent, are_graded=True)
+
+
+def absent_of(most: FloatArray, rates: FloatArray) -> FloatArray:
+    """Return contributions by kind, (2, n_classes), only of kinds of errors whose mean rate is 0."""
+    return np.where(rates[:, None] <= ROUNDING, most, 0.0)
 
 
 _MANY = 100
@@ -416,7 +425,8 @@ def subset_metrics(at_hand: LoadedTrials) -> Iterator[ClassMetric]:
         errors = TargetErrors.of(tables.Detectors.of(trials, prior).llrs, p_target, threshold, None)
         part, groups = np.zeros(at_hand.n_trials), ClassGroups.of(members, trials.n_classes)
         part[np.isin(at_hand.label, members)] = errors.costs
-        make = partial(ClassMetric, n_candidates=len(result), limits=(0.0, 1.0), most=errors.most, are_graded=True)
+        most = errors.most.sum(axis=0)
+        make = partial(ClassMetric, n_candidates=len(result), limits=(0.0, 1.0), most=most, are_graded=True)
         yield make(("subset_c_avg", word), float(result.value[at]), part, groups)
     rows = [trials.rows(k) for k in range(trials.n_classes)]
     groups, most = ClassGroups.apart(trials.n_classes), np.full(trials.n_classes, 1.0 / trials.n_classes)
@@ -449,7 +459,7 @@ class CollectedMetrics:
         self.influences: dict[MetricKey, FloatArray] = {}
         self.still: set[MetricKey] = set()
         """Metrics that are 0 in every replicate."""
-        self.places: list[tuple[Spread, FloatArray]] = []
+        self.places: list[tuple[Spread, FloatArray, FloatArray]] = []
         self.on_curve: list[FloatArray] = []
         self._largest: dict[MetricKey, float] = {}
 
@@ -490,7 +500,7 @@ class CollectedMetrics:
     ) -> None:
         """Add a metric with known spread."""
         if _is_curve(one):
-            self.places.append((spread, not_none(one.most, "most")))
+            self.places.append((spread, not_none(one.most, "most"), not_none(one.absent, "absent")))
             self.on_curve += [influences] if keep and influences is not None else []
             return
         if one.name == "calibration_loss" and one.shift is None and self._loses_nothing:
@@ -531,18 +541,22 @@ class CollectedMetrics:
         """Return standard errors, error rates and influences of C_avg over the priors of its curve."""
         axis, design, groups = axis_of(summary), self.design.clusters, ClassGroups.apart(self.design.n_classes)
         names = ("total", "fourth", "by_group", "means", "alone")
-        spread = Spread(*(np.stack([getattr(one, name) for one, _ in self.places], axis=-1) for name in names))
-        most = np.stack([of_class for _, of_class in self.places], axis=-1)
+        spreads, *sizes = zip(*self.places, strict=True)
+        spread = Spread(*(np.stack([getattr(one, name) for one in spreads], axis=-1) for name in names))
+        most, absent = (np.stack(own, axis=-1) for own in sizes)
         errors = [design.standard_error(square) for square in spread.total.tolist()]
         known: dict[str, Any] = {"curves": {"c_avg": np.interp(summary.places, axis, errors)}}
-        if design.has_enough(groups):
-            known["error_rates"] = {"c_avg": (axis, design.rates(spread, groups, most, are_graded=True))}
+        if not design.has_enough(groups):
+            return known
+        known["error_rates"] = {"c_avg": (axis, rates := design.rates(spread, groups, most, absent, are_graded=True))}
         if len(self.on_curve) == len(self.places):
             seen, few = design.effective[:, None], int(design.effective.min())
             heavy, rate = most * few / seen, spread.means / np.where(most > 0.0, most, 1.0)
             unseen = np.zeros((2, len(axis), 2))  # of the class with which the curve would move most
             at_ends = rate <= ROUNDING, rate >= 1.0 - ROUNDING
             unseen[:, :, 0] = [np.max(np.where(end, heavy, 0.0), axis=0) for end in at_ends]
+            together = sum((one.weight * few / math.floor(one.size.n_clusters) for one in rates.absent), np.zeros(1))
+            unseen[0, :, 0] = np.maximum(unseen[0, :, 0], together)
             values, influences = np.asarray(evaluation.curves.c_avg[::STEP]), np.stack(self.on_curve)
             known["curve_influences"] = {"c_avg": CurveInfluences(axis, values, influences, unseen, (few, few))}
         return known

@@ -23,7 +23,7 @@ from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, R
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, bins_of, bits_at, crossing_slopes
 from deciban.core.resampling.replicates import LeftOut
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.multiclass.class_metrics import NO_COSTS, ClassMetric, LoadedTrials
+from deciban.evaluation.multiclass.class_metrics import NO_COSTS, ClassMetric, LoadedTrials, absent_of
 from deciban.evaluation.multiclass.problem_sums import TargetErrors
 from deciban.evaluation.two_class.linear_metrics import chosen_without, shifts_of
 from deciban.evaluation.uncertainty import OF_MAPS, LinearMetric, MetricKey, crossing_of
@@ -372,12 +372,13 @@ class DetectorInfluences:
         for k, point in enumerate(self.evaluation.points):
             for name, value in point.costs.items():
                 is_least, factor = "min" in name, 1.0 / point.default_cost if name.startswith("normalized") else 1.0
+                most, rates = factor * self.most[k], self.evaluation.curves.point_rates[k].reshape(2, 2)[int(is_least)]
                 shift = factor * float(self.least_shift[k]) if is_least and is_corrected else None
                 costs = factor * (self.held_out if is_least else self.actual)[k]
                 fixed = factor * self.least[k] if is_least and is_corrected else None
                 limits = (0.0, factor * (point.default_cost if is_least else 1.0))
-                make = partial(ClassMetric, limits=limits, most=factor * self.most[k], are_graded=True)
-                kept[name].append(make((name, k), value, costs, groups, shift=shift, fixed=fixed))
+                make = partial(ClassMetric, limits=limits, most=most.sum(axis=0), absent=absent_of(most, rates))
+                kept[name].append(make((name, k), value, costs, groups, shift=shift, fixed=fixed, are_graded=True))
         for name, value in self.evaluation.mean_costs.items():
             some = kept[name]
             yield from some
@@ -391,6 +392,7 @@ class DetectorInfluences:
                 limits=(0.0, float(np.mean([one.limits[1] for one in some]))),
                 shift=float(np.mean(shifts)) if shifts else None,
                 most=np.mean([one.most for one in some if one.most is not None], axis=0),
+                absent=np.mean([one.absent for one in some if one.absent is not None], axis=0),
                 fixed=np.mean(fixed_costs, axis=0) if fixed_costs else None,
             )
 

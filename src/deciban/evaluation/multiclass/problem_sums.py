@@ -697,10 +697,10 @@ class TargetErrors:
 
     @property
     def most(self) -> FloatArray:
-        """Contribution of each class to C_avg if all its trials are missed and accepted as all others, (n_classes,)."""
+        """Contribution of each class to C_avg if all its trials are missed, or falsely accepted, (2, n_classes)."""
         is_target = np.arange(len(self.rivals)) < self.n_targets
         false_alarms = (1.0 - self.p_target) * self.rivals * (self.n_targets - is_target)
-        return np.asarray((self.p_target * is_target + false_alarms) / self.n_targets)
+        return np.stack((self.p_target * is_target, false_alarms)) / self.n_targets
 
 
 def critical_priors_of(trials: ScoredClasses, p_out_of_set: float) -> FloatArray:

@@ -87,6 +87,10 @@ class ClassCurves(ByValue):
     c_avg : (m,) array
         C_avg at each of these priors, not normalized. If the last class is out of set, priors stop before the other
         non-targets have prior 0.
+    c_avg_rates : (2, m) array
+        Miss rate and false-alarm rate there, means over the targets.
+    point_rates : (n_points, 4) array
+        The same at each of the points of the evaluation, then both at the best thresholds.
     detector_log_odds : (d,) array
         Log odds of the prior of a target, in nats, for the next two.
     act_error, min_error : (n_targets, d) arrays
@@ -105,6 +109,8 @@ class ClassCurves(ByValue):
 
     prior_log_odds: FloatArray
     c_avg: FloatArray
+    c_avg_rates: FloatArray
+    point_rates: FloatArray
     detector_log_odds: FloatArray
     act_error: FloatArray
     min_error: FloatArray

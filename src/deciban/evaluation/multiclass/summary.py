@@ -191,15 +191,19 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
     each = [result.at(k) for k in range(n)]
     if summary.accepted is None or summary.metrics.p_out_of_set is None:
         costs, _, c_avg, c_avg_at = np.split(result.cost.mean(axis=0), upto[:-1])
+        rates = result.rates[:, :2, upto[1] : upto[2]].mean(axis=0)
     else:
         priors = np.concatenate((parts[0], parts[2]))
-        both = analysis.open_set_cost(summary.accepted, summary.counts, priors, summary.metrics.p_out_of_set)
-        costs, c_avg = both[:n], both[n:]
+        both = analysis.open_set_rates(summary.accepted, summary.counts, priors, summary.metrics.p_out_of_set)
+        costs, c_avg = np.split(analysis.mean_cost(*both, logit(priors)), [n])
+        rates = np.mean(both, axis=2)[:, n:]
         each[1:] = [_analysis(summary, k, np.array([p])).at(0) for k, p in enumerate(points[1:], start=1)]
     odds = summary.problems.odds if isinstance(summary.problems, CountedProblems) else None
     curves = ClassCurves(
         prior_log_odds=summary.places,
         c_avg=c_avg,
+        c_avg_rates=rates,
+        point_rates=np.stack([one.rates.mean(axis=0) for one in each]),
         detector_log_odds=axis,
         act_error=result.cost[:, n : upto[1]],
         min_error=result.min_cost[:, n : upto[1]],
