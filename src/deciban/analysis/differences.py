@@ -474,5 +474,6 @@ def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
             priors = "target priors" if one.curve == "c_avg" else "effective priors"
             messages.append(f"{name} is significantly better at {priors} {items}")
         words = "; ".join(messages) or "no significant difference at any prior"
-        lines.append(f"{one.about}: {words} (simultaneous {100 * one.level:.4g} % band over all priors)")
+        band = f"simultaneous {100 * one.level:.4g} % band at {counted(len(one.log_odds), 'prior')}"
+        lines.append(f"{one.about}: {words} ({band})")
     return lines
