@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban import tables, workflows
+from deciban import tables
 from deciban.cli import options as cli
 from deciban.cli.parsing import files
 from deciban.cli.running import working
@@ -187,10 +187,11 @@ def identify_command(
     deciban identify sysA.h5 sysB.h5 --key mates.txt --rank 1,20 --fpir 0.003
     """
     from deciban.workflows.identifying import identifications_of
+    from deciban.workflows.options import Options
     from deciban.workflows.reading.inputs import ScoreFiles
 
     chosen = {name: value for name, value in arguments.items() if value not in (None, ())}
-    about = workflows.Options.of("deciban", {**chosen, "kind": "two-class", "from_classes": False})
+    about = Options.of("deciban", {**chosen, "kind": "two-class", "from_classes": False})
     opened = ScoreFiles.of(list(scores), key, about.reading)
     with working() as say:
         result, messages = identifications_of(opened, about, ranks=rank or (), fpirs=fpir or (), progress=say)
@@ -222,12 +223,14 @@ def statement_command(
     deciban statement --llr 6 --model model.json --propositions 'same speaker' 'different speakers'
     deciban statement --llr 6 --propositions 'same source' 'different sources' --case case.toml -o case.html
     """
+    from deciban.workflows.statements import statement
+
     cli.require_own_stream(output, as_json=shown.as_json)
     value, scale = llr if lr is None else lr, arguments["scale"]
     if value is None or None not in (llr, lr) or (lr is not None and log10):
         raise click.UsageError("name the likelihood ratio (--lr), or its logarithm (--llr, or --llr with --log10).")
     unit: ScoreUnit = "log10" if log10 else "nats" if lr is None else "lr"
-    result = workflows.statement(value, unit=unit, **arguments)
+    result = statement(value, unit=unit, **arguments)
     if unit == "nats" and abs(value) > _DOUBTFUL:
         cli.print_messages([f"--llr {value:g} was read as a natural logarithm: is it an LR (--lr) or log10 (--log10)?"])
     files = {"model": [arguments["model"]], "scale": [scale if scale is not None and scale.endswith(".toml") else None]}

@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban import biometrics, evaluation, tables, workflows
+from deciban import tables
 from deciban.cli import options as cli
 from deciban.cli.parsing import files
 from deciban.cli.running import working
 from deciban.errors import DecibanError, lines
 
 if TYPE_CHECKING:
+    from deciban.evaluation.multiclass.result import ClassEvaluation
+    from deciban.evaluation.results import Evaluation, Results
     from deciban.tables.results import TableConsole
     from deciban.types import Raw
+    from deciban.workflows.options import Options
 
 
 def refuse_metrics_of_scores(joining: cli.JoiningOptions, shown: cli.OutputOptions, entries: Mapping[str, Any]) -> None:
@@ -59,15 +62,17 @@ def show_decisions(
     **given
         ``accept``, ``reject``, ``decision_column`` and ``costs``.
     """
+    from deciban.workflows.deciding.decision_files import evaluate_decision_files
+
     with working() as say:
-        done = workflows.evaluate_decision_files(list(files), key, progress=say, **arguments, options=joining.options)
-    cli.print_messages(done.messages, quiet=quiet)
+        results = evaluate_decision_files(list(files), key, progress=say, **arguments, options=joining.options)
+    cli.print_messages(results.messages, quiet=quiet)
     if shown.as_json:
         named = {"scores": files, "key": [key], "costs": [arguments["costs"]]}
-        cli.print_json(done.to_dict(), files=named, messages=done.messages)
+        cli.print_json(results.to_dict(), files=named, messages=results.messages)
         return
 
-    tables.print_decisions(done.systems, out)
+    tables.print_decisions(results.systems, out)
 
 
 @click.command("eval", cls=cli.SectionedCommand)
@@ -168,7 +173,7 @@ def _save(out: Any, output: str, results: Any) -> None:
 
 
 def _print_tables(
-    results: evaluation.Results[Any],
+    results: Results[Any],
     out: TableConsole,
     shown: cli.OutputOptions,
     requested: Mapping[str, bool],
@@ -202,15 +207,17 @@ def _print_tables(
 
 def _with_failures(entries: dict[str, Any], failures: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
     """Return the JSON of results with error rates of transactions at the limits of a rate."""
+    from deciban.biometrics import generalized_rates
+
     for one in entries["systems"]:
         for entry in (*one.get("fnmr_at_fmr", ()), *one.get("fmr_at_fnmr", ())):
             enrol, acquire = failures["enrol"], failures["acquire"]
-            rates = biometrics.generalized_rates(entry["p_fa"], entry["p_miss"], enrol=enrol, acquire=acquire)
+            rates = generalized_rates(entry["p_fa"], entry["p_miss"], enrol=enrol, acquire=acquire)
             entry |= {name: getattr(rates, name) for name in ("far", "frr", "gfar", "gfrr")}
     return entries
 
 
-def _with_optimism(options: workflows.Options) -> workflows.Options:
+def _with_optimism(options: Options) -> Options:
     """Return the options with the optimism of minima, which corrected values are computed from.
 
     Raises
@@ -228,7 +235,7 @@ _MOST_NOTES = 3
 """Number of notes that ``eval`` prints by default."""
 
 
-def _has_requests(one: evaluation.Evaluation | evaluation.ClassEvaluation) -> bool:
+def _has_requests(one: Evaluation | ClassEvaluation) -> bool:
     """Return True if metrics were requested that have tables of their own."""
     from deciban.evaluation.metrics import NOTHING
 
@@ -374,6 +381,8 @@ def show_spoofing(
     click.UsageError
         If there are files of targets and of non-targets instead of score files, or other options.
     """
+    from deciban.workflows.spoofing import evaluate_spoofing_files
+
     verifier = {name: given[name] for name in ("asv", "asv_key", "asv_errors")}
     others = {name: value for name, value in given.items() if name not in verifier}
     others |= {"corrected": shown.corrected, "information": shown.information}
@@ -382,7 +391,7 @@ def show_spoofing(
         raise click.UsageError("--tar, --non: protocols of spoofing need one file with labels of spoofs, or a key.")
     options = joining.options
     with working() as progress:
-        results = workflows.evaluate_spoofing_files(list(files), key, **verifier, options=options, progress=progress)
+        results = evaluate_spoofing_files(list(files), key, **verifier, options=options, progress=progress)
     cli.print_messages(results.messages, quiet=quiet)
     if shown.as_json:
         roles = {"scores": files, "key": [key], "asv": [verifier["asv"]], "asv-key": [verifier["asv_key"]]}

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban import decisions, models, tables, workflows
+from deciban import tables
 from deciban.cli import options as cli
 from deciban.cli.parsing import PARSERS, files
 from deciban.cli.running import working
-from deciban.errors import display_name, lines, one_line
+from deciban.errors import lines, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from deciban.decisions import Application
     from deciban.io.decision_files import CostTable
     from deciban.types import Raw
+    from deciban.workflows.deciding import DecidedFiles, KeyedDecisions
     from deciban.workflows.inspection import Inspection
 
 
@@ -36,6 +38,7 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **a
     deciban convert scores.h5 scores.txt.gz --to kaldi
     deciban convert trials.tsv trials.txt --what index --columns enroll=modelid,test=segmentid
     """
+    from deciban.errors import display_name
     from deciban.io.writing import convert
 
     cli.require_own_stream(target, as_json=as_json)
@@ -59,9 +62,11 @@ def normalize_command(scores: str, *, output: str, quiet: bool, as_json: bool, *
     \b
     deciban normalize sysA.txt --enroll-cohort models.txt --test-cohort segments.txt --top 300 -o normalized.txt
     """
+    from deciban.workflows import normalize_files
+
     cli.require_own_stream(output, as_json=as_json)
     with working("normalizing scores"):
-        messages = workflows.normalize_files(scores, output, **arguments)
+        messages = normalize_files(scores, output, **arguments)
     cli.print_messages(messages, quiet=quiet)
     if as_json:
         cohorts = [arguments["enroll_cohort"], arguments["test_cohort"]]
@@ -87,6 +92,7 @@ def validate_command(
     \b
     deciban validate submission.tsv --trials trials.tsv
     """
+    from deciban.errors import display_name
     from deciban.io.validation import validate
 
     with working(f"validating {display_name(submission)}"):
@@ -133,16 +139,17 @@ def formats_command(*, shown: cli.OutputOptions) -> None:
 def inspect_command(files: tuple[str, ...], *, shown: cli.OutputOptions, **reading: Raw) -> None:
     """Show what score files and keys contain, how deciban reads them, and what looks wrong."""
     from deciban.io.source import require_one_stream
+    from deciban.workflows.inspection import inspect_file
 
     require_one_stream(files)
     if shown.as_json:
-        items = [workflows.inspect_file(path, **reading).to_dict() for path in files]
+        items = [inspect_file(path, **reading).to_dict() for path in files]
         cli.print_json({"inspections": items}, files={"input": files})
         return
 
     out = tables.console(shown.table_style)
     for path in files:
-        _print_inspection(workflows.inspect_file(path, **reading), out)
+        _print_inspection(inspect_file(path, **reading), out)
 
 
 def _print_inspection(inspection: Inspection, out: Console) -> None:
@@ -183,7 +190,7 @@ def summarize_command(
     deciban eval all.summary
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows import summarize_files
+    from deciban.workflows.reading.summaries import summarize_files
 
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
     with working() as say:
@@ -203,10 +210,11 @@ def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_j
     deciban merge part-*.summary -o all.summary
     """
     from deciban.io.writing import refuse_overwriting
+    from deciban.workflows.reading.summaries import merge_summaries
 
     refuse_overwriting([output], summaries)
     with working("merging"):
-        messages = workflows.merge_summaries(list(summaries), output)
+        messages = merge_summaries(list(summaries), output)
     cli.print_messages(messages, quiet=quiet)
     if as_json:
         _print_json(output, messages, summary=summaries)
@@ -253,7 +261,9 @@ def decide_command(
     deciban decide llr.txt --costs costs.toml --prior 0.01 -o decisions.csv
     deciban decide eval.txt --model model.json --costs costs.toml --prior 0.01 --key eval.key -o decisions.csv
     """
+    from deciban.decisions import explained
     from deciban.io.decision_files import EXAMPLE, read_costs
+    from deciban.workflows.deciding import decide_files
     from deciban.workflows.reading.quality import quality_paths
 
     if costs is None:
@@ -269,7 +279,7 @@ def decide_command(
     cli.require_own_stream(output or "", as_json=as_json)
     table, chosen = read_costs(costs), _prior(prior)
     application = table.application(chosen)
-    lines = decisions.explained(application, table.actions, table.classes) if explain else []
+    lines = explained(application, table.actions, table.classes) if explain else []
     if not scores:
         if as_json:
             cli.print_json(_decisions_for_json(table, application, lines, None), files={"costs": [costs]}, messages=())
@@ -277,7 +287,7 @@ def decide_command(
             tables.say_all(tables.console(), lines)
         return
     with working() as say:
-        result = workflows.decide_files(list(scores), output, costs=costs, prior=chosen, progress=say, **arguments)
+        result = decide_files(list(scores), output, costs=costs, prior=chosen, progress=say, **arguments)
     cli.print_messages(result.messages, quiet=quiet)
     if as_json:
         named = {
@@ -302,12 +312,12 @@ def _prior(text: str | None) -> Raw:
     return PARSERS["prior"](text)
 
 
-def _costs_by_key(by_key: Any) -> dict[str, Any]:
+def _costs_by_key(by_key: KeyedDecisions) -> dict[str, Any]:
     return {"counts": by_key.counts.tolist(), "risk": by_key.risk, "expected_cost": by_key.expected_cost}
 
 
 def _decisions_for_json(
-    table: CostTable, application: decisions.Application, lines: list[str], result: workflows.DecidedFiles | None
+    table: CostTable, application: Application, lines: list[str], result: DecidedFiles | None
 ) -> dict[str, Any]:
     tally = None if result is None else result.tally
     by_key = None if result is None or result.keyed is None else result.keyed
@@ -342,11 +352,13 @@ def export_command(model: str, *, target: str, output: str, as_json: bool) -> No
     """
     from deciban.io.source import require_one_stream
     from deciban.io.writing import refuse_overwriting, target_name, write_plainly
+    from deciban.models import load_model
+    from deciban.models.exporting import exported
 
     cli.require_own_stream(output, as_json=as_json)
     require_one_stream([model])
     refuse_overwriting([output], [model])
-    result = models.exported(models.load_model(model))
+    result = exported(load_model(model))
     text = result.to_python if target == "python" else result.to_json
     content = result.to_onnx() if target == "onnx" else text().encode()
     write_plainly(output, content)
@@ -372,6 +384,7 @@ def demo_command(folder: Path, *, field: str | None, force: bool, quiet: bool, s
     if field is not None:
         _show_field(folder, field, shown, force=force, quiet=quiet)
         return
+    from deciban.errors import display_name
     from deciban.io import write_demo
     from deciban.io.demos import DEMO_FILES
     from deciban.report import report_files
@@ -415,10 +428,13 @@ def _show_field(folder: Path, field: str, shown: cli.OutputOptions, *, force: bo
     results: Any
     if field == "spoofing":
         from deciban.tables.error_rates import print_spoofing
+        from deciban.workflows.spoofing import evaluate_spoofing_files
 
-        results = workflows.evaluate_spoofing_files(paths[0], asv=paths[1], preset="asvspoof2019", by="attack")
+        results = evaluate_spoofing_files(paths[0], asv=paths[1], preset="asvspoof2019", by="attack")
     else:
-        results = workflows.evaluate_files(paths[0], preset="iso19795" if field == "biometrics" else None)
+        from deciban.workflows.evaluate import evaluate_files
+
+        results = evaluate_files(paths[0], preset="iso19795" if field == "biometrics" else None)
     cli.print_messages(results.messages, quiet=quiet)
     if shown.as_json:
         cli.print_json(results.to_dict(), files={"output": paths})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban import calibration, evaluation, plots, tables
+from deciban import plots, tables
 from deciban.cli import options as cli
 from deciban.cli.parsing import PictureOptions, completer_of, files
 from deciban.cli.running import working
@@ -15,6 +15,8 @@ from deciban.cli.running import working
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from deciban.calibration import Rule, RuleWeighting
+    from deciban.evaluation import Preset
     from deciban.types import Raw
 
 
@@ -157,6 +159,7 @@ def objective_command(
     deciban objective --dcf 0.01 --dcf 0.001
     deciban objective --rule thresholds.csv --dcf 0.01
     """
+    from deciban.calibration import Rule
     from deciban.core.ranks.roc import OperatingPoint
 
     picture.require()
@@ -168,8 +171,7 @@ def objective_command(
                 f"{option} is for a suggestion: leave out --alpha, --beta and --p-target, or {option}."
             )
         usual = {"alpha": 1.0, "beta": 1.0, "p_target": 0.5}
-        values = _repeated(*(rule[name] or (one,) for name, one in usual.items()))
-        rules = [calibration.Rule(alpha, beta, p_target) for alpha, beta, p_target in values]
+        rules = [Rule(a, b, p) for a, b, p in _repeated(*(rule[name] or (one,) for name, one in usual.items()))]
     else:
         rules = [_suggestion(priors, points, 0.9 if share is None else share, own)]
         points = points or [OperatingPoint(prior) for prior in priors or ()]
@@ -185,7 +187,8 @@ def objective_command(
         click.echo(picture.written, err=True)
 
 
-def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float, own: Raw) -> calibration.Rule:
+def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float, own: Raw) -> Rule:
+    from deciban.calibration import suggest_for_rule, suggest_rule
     from deciban.core.ranks.roc import OperatingPoint, as_operating_point
 
     if own is not None:
@@ -193,18 +196,18 @@ def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: fl
             raise click.UsageError("--range and --rule both ask for a suggestion. Leave one of the two out.")
         if not points:
             raise click.UsageError("--rule is for posteriors: name the prior of a target with --dcf.")
-        return calibration.suggest_for_rule(own, [as_operating_point(point).p_target for point in points], share=share)
+        return suggest_for_rule(own, [as_operating_point(point).p_target for point in points], share=share)
 
     if priors is not None:
         if priors[0] == priors[1]:
             raise click.BadParameter(f"both ends are {priors[0]:g}. For one prior, use --dcf.", param_hint="--range")
         low, high = sorted(OperatingPoint(prior).threshold for prior in priors)
-        return calibration.suggest_rule(thresholds=(low, high), share=share)
+        return suggest_rule(thresholds=(low, high), share=share)
     if not points:
         raise click.UsageError(
             "name an objective (--alpha, --beta, --p-target), or use --range or --dcf for a suggestion."
         )
-    return calibration.suggest_rule(points, share=share)
+    return suggest_rule(points, share=share)
 
 
 def _repeated(*arguments: tuple[float, ...]) -> list[tuple[float, ...]]:
@@ -215,7 +218,7 @@ def _repeated(*arguments: tuple[float, ...]) -> list[tuple[float, ...]]:
     return list(zip(*(values * n if len(values) == 1 else values for values in arguments), strict=True))
 
 
-def _show(rules: list[calibration.Rule], weightings: list[calibration.RuleWeighting], style: str) -> None:
+def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> None:
     out = tables.console(style)
     for i, (rule, weighting) in enumerate(zip(rules, weightings, strict=True)):
         if i:
@@ -243,6 +246,7 @@ def presets_command(name: str | None, *, as_toml: bool, shown: cli.OutputOptions
     deciban presets lre15 --toml > ours.toml
     deciban presets ours.toml
     """
+    from deciban.evaluation import preset, presets
     from deciban.evaluation.preset_table import is_file, text_of
 
     if as_toml:
@@ -250,7 +254,7 @@ def presets_command(name: str | None, *, as_toml: bool, shown: cli.OutputOptions
             raise click.UsageError("--toml prints the file of one protocol of deciban: name it, without --json.")
         click.echo(text_of(name), nl=False)
         return
-    known = list(evaluation.presets().values()) if name is None else [evaluation.preset(name)]
+    known = list(presets().values()) if name is None else [preset(name)]
     if shown.as_json:
         cli.print_json({"presets": [_plain(one) for one in known]}, files={})
         return
@@ -262,7 +266,7 @@ def presets_command(name: str | None, *, as_toml: bool, shown: cli.OutputOptions
         _print_plan(known[0], out)
 
 
-def _print_plans(plans: Sequence[evaluation.Preset], out: Console) -> None:
+def _print_plans(plans: Sequence[Preset], out: Console) -> None:
     """Print a table of protocols."""
     rows = [
         (one.name, "; ".join(_points_in_words(one)), f"{one.title} ({one.status})", ", ".join(one.aliases))
@@ -273,7 +277,7 @@ def _print_plans(plans: Sequence[evaluation.Preset], out: Console) -> None:
     out.print(tables.table(headings, rows, prose=(1, 2, 3), caption=caption))
 
 
-def _print_plan(plan: evaluation.Preset, out: Console) -> None:
+def _print_plan(plan: Preset, out: Console) -> None:
     """Print the properties of a protocol."""
     tables.say(out, plan.title or plan.name, "bold underline")
     trials = "all pooled"
@@ -302,7 +306,7 @@ def _print_plan(plan: evaluation.Preset, out: Console) -> None:
     tables.say_all(out, plan.remarks)
 
 
-def _of_spoofing(plan: evaluation.Preset) -> list[tuple[str, str]]:
+def _of_spoofing(plan: Preset) -> list[tuple[str, str]]:
     """Return the metrics of countermeasures and of single scores, in their order."""
     from deciban.evaluation.spoofing import SPOOFING_METRICS
 
@@ -311,12 +315,12 @@ def _of_spoofing(plan: evaluation.Preset) -> list[tuple[str, str]]:
     return [(titles[key], ", ".join(several)) for key, several in labels.items() if several]
 
 
-def _beside(plan: evaluation.Preset) -> str:
+def _beside(plan: Preset) -> str:
     """Return the content of the last column in the table of primary metrics."""
     return f"the {'actual cost' if plan.is_minimum else 'minimum'}{' at the same points' if plan.points else ''}"
 
 
-def _points_in_words(one: evaluation.Preset, *, in_full: bool = False) -> list[str]:
+def _points_in_words(one: Preset, *, in_full: bool = False) -> list[str]:
     """Return the operating points of a protocol, in the form of the table or, if `in_full`, with names."""
     if one.kind == "two-class":
         from deciban.evaluation.preset_table import PRIMARY
@@ -327,7 +331,7 @@ def _points_in_words(one: evaluation.Preset, *, in_full: bool = False) -> list[s
     return [str(x) if in_full else f"{x.p_target:g}" for x in one.points] + out_of_set
 
 
-def _plain(one: evaluation.Preset) -> dict[str, Any]:
+def _plain(one: Preset) -> dict[str, Any]:
     points = [{"p_target": point.p_target, "c_miss": point.c_miss, "c_fa": point.c_fa} for point in one.points]
     return {
         "name": one.name,

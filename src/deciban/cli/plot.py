@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 
-from deciban import calibration, plots, workflows
+from deciban import plots
 from deciban.cli import options as cli
 from deciban.cli.parsing import PARSERS, PictureOptions, files
 from deciban.cli.running import working
 
 if TYPE_CHECKING:
+    from deciban.workflows.options import Options
     from deciban.workflows.reading.inputs import Opened
 
 
@@ -160,13 +161,15 @@ class PlotRequest:
         about = self.joining.options_for(files).with_metrics(**self.metrics)
         return files, about, self._read_as(files, about, self.key) | {"model": [self.own["model"]]}
 
-    def _read_as(self, files: Opened, about: workflows.Options, key: str | None) -> dict[str, Any]:
+    def _read_as(self, files: Opened, about: Options, key: str | None) -> dict[str, Any]:
         return {"scores": files.score_paths, "key": [key], "units": list(about.how_sure.files)}
 
     def _of_comparison(self) -> Addable:
+        from deciban.workflows.comparing import compare_files
+
         files, about, read = self._opened()
         with working() as say:
-            run = partial(workflows.compare_files, model=self.own["model"], against=self.own["against"])
+            run = partial(compare_files, model=self.own["model"], against=self.own["against"])
             of_protocol = self.joining.is_about_spoofing  # reads labels of three kinds itself
             scores, key = (list(self.scores), self.key) if of_protocol else (files, None)
             result = run(scores, key, options=about, progress=say)
@@ -239,11 +242,12 @@ class PlotRequest:
 
     def _of_map(self) -> Addable:
         """Return a plot of a calibration and the scores that it maps."""
+        from deciban.calibration import Calibrator
         from deciban.workflows.model_files import trained_model
 
         path = self.own["model"]
         model = trained_model(path)
-        if not isinstance(model, calibration.Calibrator):
+        if not isinstance(model, Calibrator):
             raise click.UsageError(
                 f"calibration-map shows two-class calibrations, and {path} contains a {model.kind!r}. Use "
                 "deciban report --model for other models."

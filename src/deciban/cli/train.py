@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban import calibration, fusion, tables, workflows
+from deciban import calibration, fusion, tables
 from deciban.cli import options as cli
 from deciban.cli.parsing import METHODS, files
 from deciban.cli.running import working
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from deciban.io.source import TwoFiles
     from deciban.models.score_model import ScoreModel
     from deciban.types import PathLike, Progress, Raw
+    from deciban.workflows import Trained
     from deciban.workflows.options import Options
 
 
@@ -174,6 +175,7 @@ def train(request: TrainingRequest, joining: cli.JoiningOptions, model_of: Calla
     """
     from deciban.io.writing import plainly_opened
     from deciban.models.model import to_text
+    from deciban.workflows import train_files
     from deciban.workflows.apply import require_llrs_writable
     from deciban.workflows.reading.inputs import opened
 
@@ -195,7 +197,7 @@ def train(request: TrainingRequest, joining: cli.JoiningOptions, model_of: Calla
     if request.apply_key is not None:
         arguments |= {"test_scores": request.apply_to, "test_key": request.apply_key}
     with working() as tell_step:
-        done = workflows.train_files(files, None, model, progress=tell_step, **arguments)
+        done = train_files(files, None, model, progress=tell_step, **arguments)
         messages, of_llrs = list[object](done.messages), list[object]()
         with plainly_opened(request.output) as stream:  # before anything else is written: it can fail
             stream.write(to_text(done.model).encode())
@@ -208,7 +210,9 @@ def train(request: TrainingRequest, joining: cli.JoiningOptions, model_of: Calla
     request.show(done, messages, options, tables.print_trained)
 
 
-def _write_llrs(request: TrainingRequest, done: workflows.Trained, options: Options, say: Progress) -> list[object]:
+def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_step: Progress) -> list[object]:
+    from deciban.workflows import apply_files
+
     if request.llrs is None:
         return []
     read = {name: getattr(options.reading, name) for name in _READ_AGAIN}
@@ -224,8 +228,8 @@ def _write_llrs(request: TrainingRequest, done: workflows.Trained, options: Opti
     source = done.files(request.applied_to)
     quality = request.extra.get("test_quality") if request.apply_to else None
     read |= {"interval": True, "level": options.how_sure.level} if request.interval else {}
-    run = partial(workflows.apply_files, quality=quality or request.extra.get("quality"), to=request.to, known=known)
-    return list(run(done.model, source, request.llrs, progress=say, write_as=request.write_as, **read))
+    run = partial(apply_files, quality=quality or request.extra.get("quality"), to=request.to, known=known)
+    return list(run(done.model, source, request.llrs, progress=tell_step, write_as=request.write_as, **read))
 
 
 @click.command("apply", cls=cli.SectionedCommand)
@@ -254,6 +258,7 @@ def apply_command(
     cat eval.txt | deciban apply model.json - -o - | gzip > eval_llr.txt.gz
     """
     from deciban.models.score_model import ScoreModel
+    from deciban.workflows import apply_files
     from deciban.workflows.model_files import LoadedModel
     from deciban.workflows.reading.quality import quality_paths
 
@@ -267,7 +272,7 @@ def apply_command(
     loaded = LoadedModel.of(model)
     cli.refuse_options(loaded.model.scores_kind if isinstance(loaded.model, ScoreModel) else "two-class")
     with working() as say:
-        messages = workflows.apply_files(loaded, list(scores), output, progress=say, **arguments)
+        messages = apply_files(loaded, list(scores), output, progress=say, **arguments)
     cli.print_messages(messages, quiet=quiet)
     if as_json:
         own = loaded.model
@@ -384,6 +389,7 @@ def _fuse_spoofing(
     from deciban.io.writing import write_plainly
     from deciban.models.model import to_text
     from deciban.tables.error_rates import print_fused_spoofing
+    from deciban.workflows import apply_files, fuse_spoofing_files
     from deciban.workflows.spoofing import reading_of_two
 
     own = {name: entries.pop(name) for name in _OF_SPOOFING}
@@ -396,7 +402,7 @@ def _fuse_spoofing(
     with working() as say:
         tests = apply_to if request.apply_key is not None else ()
         own = {"ridge": ridge or 0.0, **(request.cross_validate or {})}
-        done = workflows.fuse_spoofing_files(
+        done = fuse_spoofing_files(
             list(scores), key, test_scores=tests, test_key=request.apply_key, options=options, progress=say, **own
         )
         messages = list[object](done.messages)
@@ -405,7 +411,7 @@ def _fuse_spoofing(
             reading = reading_of_two(options.reading)
             read = {name: getattr(reading, name) for name in (*_READ_AGAIN, "missing", "duplicates")}
             read |= {"to": request.to, "known": None if request.apply_to else done.cross_validated_scores}
-            notes = workflows.apply_files(done.model, request.applied_to, request.llrs, progress=say, **read)
+            notes = apply_files(done.model, request.applied_to, request.llrs, progress=say, **read)
             messages += [one for one in notes if one not in messages]
     request.show(done, messages, options, print_fused_spoofing)
 
