@@ -54,7 +54,10 @@ def test_an_action_is_worth_what_deciding_without_it_costs_more():
         assert tally.worth[k] == pytest.approx(without.expected_cost - tally.expected_cost, abs=1e-12)
     lines = tally.lines(["a", "b", "c", "ask"], Application(COSTS, PRIOR))
     assert lines[0].startswith("100 decided: a ")
-    assert lines[2] == f"without scores, at the given prior (always ask): {default_risk(costs=COSTS, prior=PRIOR):.6g}"
+    assert (
+        lines[3]
+        == f"mean cost at the given prior: {default_risk(costs=COSTS, prior=PRIOR):.6g} without scores (always ask)"
+    )
 
 
 def test_expected_costs_do_not_depend_on_the_trials_beside():
@@ -74,4 +77,4 @@ def test_decisions_that_are_to_cost_more_than_none_say_why():
         " ".join(decide(np.full(n, llr), costs=costs, prior=prior).tally().lines(["accept", "reject"], application))
         for llr, n in ((1.0, 100), (-1.0, 100), (1.0, 9))
     ]
-    assert ["these trials are expected to cost more than that" in one for one in said] == [True, False, False]
+    assert ["these trials are expected to cost more than without scores" in one for one in said] == [True, False, False]

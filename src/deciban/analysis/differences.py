@@ -473,7 +473,7 @@ def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
             items = listed([*ranges, f"in {counted(more, 'narrower range')}"] if more > 0 else ranges)
             priors = "target priors" if one.curve == "c_avg" else "effective priors"
             messages.append(f"{name} is significantly better at {priors} {items}")
-        words = "; ".join(messages) or "no significant difference at any prior"
-        band = f"simultaneous {100 * one.level:.4g} % band at {counted(len(one.log_odds), 'prior')}"
+        words = "; ".join(messages) or "no significant difference"
+        band = f"{100 * one.level:.4g} % band for all of {counted(len(one.log_odds), 'prior')} together"
         lines.append(f"{one.about}: {words} ({band})")
     return lines

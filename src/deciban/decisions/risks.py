@@ -106,7 +106,9 @@ class DecisionTally(Additive):
         """Additional expected cost of a trial without each action, (n_actions,)."""
         return np.array([max(one.value - self.chosen.value, 0.0) for one in self.without])
 
-    def lines(self, actions: Sequence[str], application: Application, *, has_key: bool = False) -> list[str]:
+    def lines(
+        self, actions: Sequence[str], application: Application, by_key: tuple[float, float] | None = None
+    ) -> list[str]:
         """Return a description in sentences.
 
         Parameters
@@ -114,25 +116,32 @@ class DecisionTally(Additive):
         actions : sequence of str
             Names of the actions.
         application : Application
-        has_key : bool
-            Whether actual costs are known, too.
+        by_key : (float, float), optional
+            Actual and expected mean cost of trials with known classes, weighted by the prior.
         """
         n = self.n_trials
         counts = zip(actions, self.counts.tolist(), strict=True)
         shares = [f"{name} {count:,} ({count / n:.3g})" for name, count in counts]
-        default = actions[application.default_action]
+        default = application.default_risk
         result = [f"{n:,} decided: {', '.join(shares)}"]
         result.append(f"mean expected cost over these trials: {self.expected_cost:.6g}")
-        result.append(f"without scores, at the given prior (always {default}): {application.default_risk:.6g}")
-        if n >= _ENOUGH and self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
-            way = "(with a key, decide prints the actual cost; a score file with labels can be its own key)"
-            result.append(
-                "these trials are expected to cost more than that: their classes have other shares than the prior, or "
-                f"the scores are not calibrated{'' if has_key else f' {way}'}"
-            )
         if len(actions) > 2:
             saved = [f"{name} +{one:.3g}" for name, one in zip(actions, self.worth.tolist(), strict=True)]
             result.append(f"increase of the mean expected cost if an action is removed: {', '.join(saved)}")
+        at_prior = (
+            f"mean cost at the given prior: {default:.6g} without scores (always {actions[application.default_action]})"
+        )
+        if by_key is not None:
+            times = f" ({by_key[0] / default:.4g} times as much)" if default else ""
+            at_prior += f", {by_key[0]:.6g} with these decisions according to the key{times}, "
+            at_prior += f"{by_key[1]:.6g} expected from the scores"
+        result.append(at_prior)
+        if n >= _ENOUGH and self.expected_cost > default * (1.0 + _ROUNDING):
+            way = "(with a key, decide prints the actual cost; a score file with labels can be its own key)"
+            result.append(
+                "these trials are expected to cost more than without scores: their classes have other shares than the "
+                f"prior, or the scores are not calibrated{f' {way}' if by_key is None else ''}"
+            )
         return result
 
 

@@ -148,9 +148,10 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
         systems.append(replace(one, name=shown.get(one.name, one.name), notes=own))
     order = [shown[row.name] for row in rows if getattr(row, part) is not None or row.note]
     sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
-    results, how = replace(results, systems=tuple(systems)), terminal.TableOptions(with_trials=len(sizes) > 1)
+    results = replace(results, systems=tuple(systems))
+    how = terminal.TableOptions(everything=False, with_trials=len(sizes) > 1)
     print_results(results, out, order=order, all_classes=None, options=how)
-    print_conditions(results, out)
+    print_conditions(results, out, everything=False)
     for row in rows:
         if row.note and (part == "dev" or getattr(row, part) is None):
             say(out, f"{row.name}: {row.note}", "yellow")

@@ -112,7 +112,7 @@ def test_errors_that_neither_of_two_systems_has_widen_their_difference_and_its_b
     assert found.estimate - found.low == pytest.approx(expected, rel=0.01)
     assert found.p_value > 0.5
     (band,) = curve_differences([paired], [("one", "two")], 0.95)[0]
-    assert where_in_words([band])[0].endswith("(simultaneous 95 % band at 21 priors)")
+    assert where_in_words([band])[0].endswith("(95 % band for all of 21 priors together)")
     far = np.abs(band.log_odds) > 1.0
     assert not any(abs(end) > 1.0 for one in band.better for end in (one.low, one.high))
     reach = np.maximum(expit(band.log_odds), expit(-band.log_odds)) * (1.0 - 0.05 ** (1 / 60))  # the rule of three

@@ -217,15 +217,8 @@ class DecidedFiles:
     @property
     def lines(self) -> list[str]:
         """Summary of the decisions, as lines of text."""
-        lines = self.tally.lines(self.table.actions, self.application, has_key=self.keyed is not None)
-        if self.keyed is not None:
-            default = self.application.default_risk
-            line = f"at the given prior, mean cost according to the key: {self.keyed.risk:.6g}"
-            line += f" (expected: {self.keyed.expected_cost:.6g})"
-            times = f"{self.keyed.risk / default:.4g}" if default else ""
-            words = "as without scores" if times == "1" else f"{times} times the cost without scores"
-            lines.append(f"{line}, {words}" if times else line)
-        return lines
+        by_key = None if self.keyed is None else (self.keyed.risk, self.keyed.expected_cost)
+        return self.tally.lines(self.table.actions, self.application, by_key)
 
 
 def decide_files(
