@@ -319,3 +319,15 @@ def test_what_is_no_shard_is_refused():
     with pytest.raises(FormatError, match="is not a summary file"):
         deciban.merge_summaries(["bad.parquet"], "a")
     assert sorted(one.name for one in Path().iterdir()) == ["bad.parquet"]
+
+
+@pytest.mark.parametrize(("n_scores", "keep_names", "is_told"), [(3, True, True), (4, True, False), (3, False, False)])
+def test_a_summary_tells_that_trials_without_scores_link_no_names(tmp_path, n_scores, keep_names, is_told):
+    names = {"enroll": ["a", "a", "b", "b"], "test": ["x", "y", "x", "y"]}
+    pq.write_table(
+        pa.table(names | {"label": ["target", "nontarget", "nontarget", "target"]}), tmp_path / "key.parquet"
+    )
+    pq.write_table(pa.table(names | {"score": [2.0, -1.0, 0.5, 1.0]}).slice(0, n_scores), tmp_path / "part.parquet")
+    files = tmp_path / "part.parquet", tmp_path / "all", tmp_path / "key.parquet"
+    told = deciban.summarize_files(*files, keep_names=keep_names, missing="drop")
+    assert any("no partition scored" in one.text for one in told) == is_told

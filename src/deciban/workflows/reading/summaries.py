@@ -87,7 +87,7 @@ def summarize_files(
     """
     from deciban.workflows.reading.inputs import open_source
 
-    chosen, say = _options(options), progress or (lambda _words: None)
+    chosen, say, lacks_links = _options(options), progress or (lambda _words: None), False
     paths, messages, heads = _partition_files(shards), list[Message](), list[summary_files.SummaryHead]()
     scratch = ScratchFolder()
     with scratch.or_nothing(), chosen.scale.engine() as engine:
@@ -99,6 +99,7 @@ def summarize_files(
             sha256 = _content_of(path, key)  # computed before reading, to detect changes in between
             engine.make_room(source, chosen.scale.n_bytes, n_systems=len(source.systems))
             head = _head_of(source, path, chosen, keep_names=keep_names)
+            lacks_links |= head.units == "names" and bool(source.of_key)
             result = CountedRuns(head, scratch.path)
             result.rows_per_batch = rows_that_fit(
                 chosen.scale.n_bytes / 8, head.bytes_per_row, at_once=engine.n_at_once, most=_MOST_ROWS
@@ -120,6 +121,9 @@ def summarize_files(
     if whole.units == "none":
         words = "names of speakers are not kept: evaluations of the summary have no intervals"
         wrote.append(Message(WARNING, "", f"{words} ({option('keep_names', 'units')})"))
+    if lacks_links:
+        words = "target trials that no partition scored will not link names, so speakers may be split: name the units"
+        wrote.append(Message(WARNING, "", f"{words} ({option('units')})"))
     return (*messages, *wrote)
 
 
