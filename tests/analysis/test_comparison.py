@@ -71,7 +71,8 @@ def test_losses_that_may_be_0_are_noted_beside_their_differences():
     calibrated = 3.2  # 4 between the means, and a variance of 1.25
     systems = [evaluation("A", calibrated), evaluation("B", calibrated, 3.0), evaluation("C", calibrated)]
     (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "calibration losses" in one)
-    assert note == "The true calibration losses of A, C may be 0; intervals of their differences may then be too wide."
+    words = "The intervals of the calibration losses of A, C contain 0"
+    assert note == f"{words}: intervals of their differences may then be too wide."
     for pair in (systems[:2], systems[1:]):
         assert not any("calibration losses" in one for one in compare_results(Results(tuple(pair))).notes)
 

@@ -501,10 +501,12 @@ def _cost(system: one_system.OneSystem, name: str) -> float:
 
 def _notes(systems: Sequence[Any], pairs: Sequence[Pair], level: float) -> list[str]:
     """Return notes to read before quoting the differences."""
+    raw, topics = _without_llrs(systems), ("reversed", "no-llrs", "ratios", "few-errors")
+    left_out = () if any(raw.isdisjoint(pair.names) for pair in pairs) else ("actDCF at ",)
     items = [
         note if len(some) == len(systems) else f"{' · '.join(one.name for one in some)}: {note}"
         for some, note in one_system.shared_notes(systems)
-        if topic_of(note) in ("reversed", "no-llrs", "ratios", "few-errors") or note in some[0].uncertainty.notes
+        if (topic_of(note) in topics or note in some[0].uncertainty.notes) and not note.startswith(left_out)
     ]
     if lacking := without_interval(systems):
         items.append(f"{', '.join(lacking)}: no difference, because not every system has an interval for it.")
@@ -529,10 +531,15 @@ def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: flo
     """Yield notes on differences with intervals that are wider than needed in simulations (``docs/coverage.md``)."""
     compared = {metric_of(x.metric).name for pair in pairs for x in pair.metrics if x.interval.low < x.interval.high}
     near = {one.name for one in systems if one.uncertainty.loss_may_be_zero(level)}
-    both = list(dict.fromkeys(name for pair in pairs if near.issuperset(pair.names) for name in pair.names))
-    if "calibration_loss" in compared and both:
-        words = f"The true calibration losses of {some_of(both)} may be 0"
-        yield f"{words}; intervals of their differences may then be too wide."
+    unsure = [
+        pair
+        for pair in pairs
+        for x in pair.metrics
+        if x.metric == "calibration_loss" and near.issuperset(pair.names) and x.interval.low <= 0.0 <= x.interval.high
+    ]
+    if both := list(dict.fromkeys(name for pair in unsure for name in pair.names)):
+        words = f"The intervals of the calibration losses of {some_of(both)} contain 0"
+        yield f"{words}: intervals of their differences may then be too wide."
     if "min_c_avg" in compared:
         errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
         few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]

@@ -474,7 +474,7 @@ class Plan(ByValue, Jsonable):
                 "needed, according to this pilot"
             )
         elif self.endless is not None:
-            items.append(f"more segments help as much as more {pilot.noun}s, according to this pilot")
+            items.append(f"with enough segments each, a few {pilot.noun}s suffice, according to this pilot")
         if self.kind == "difference" and len(pilot.names) == 1:
             items.append(
                 "the other system is assumed to have independent errors and the same uncertainty: systems on the same "

@@ -136,10 +136,9 @@ def columns_of_weights(rows: Sequence[ParameterRow]) -> tuple[list[str], list[tu
 def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out: Console) -> None:
     """Print the metrics of one set of trials.
 
-    Notes on single and leave-one-out systems are omitted, because they repeat the notes on the fusion.
+    Notes on leave-one-out systems are omitted, because they repeat the notes on the fusion.
     """
-    compared = ("single", "left out", "leave-one-out", "without quality")
-    silent = {row.name for row in rows if row.role in compared}
+    silent = {row.name for row in rows if row.role in ("left out", "leave-one-out", "without quality")}
     shown = {row.name: f"{row.name} (calibrated)" if row.role == "single" else row.name for row in rows}
     systems = []
     for one in results.systems:
