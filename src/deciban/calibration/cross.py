@@ -182,12 +182,7 @@ def _left(out: tuple[int, int], partition: sources.SourcePartition, fields: sour
 
 def _shares_none(out: tuple[int, int], batch: sources.Batch) -> BoolArray:
     """Return True for the trials that share no fold with the held-out trials."""
-    return np.asarray(np.logical_not(np.isin(_folds(batch), out).any(axis=1)))
-
-
-def _folds(batch: sources.Batch) -> IntArray:
-    """Return the folds of each trial, (n_trials, n_sides)."""
-    return not_none(batch.folds, "folds")
+    return np.asarray(np.logical_not(np.isin(not_none(batch.folds, "folds"), out).any(axis=1)))
 
 
 def _crossed(
@@ -262,7 +257,7 @@ def _trained(model: Any, source: sources.TrialSource, engine: sources.Engine | N
 
 def _ends(batch: sources.Batch) -> tuple[IntArray, IntArray]:
     """Return the lower and the higher fold of each trial."""
-    folds = _folds(batch)
+    folds = not_none(batch.folds, "folds")  # (n_trials, n_sides)
     return folds.min(axis=1), folds.max(axis=1)
 
 

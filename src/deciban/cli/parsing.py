@@ -337,7 +337,6 @@ class PictureOptions:
     def save(self, draw: Callable[[], Any]) -> None:
         """Draw the plot, in its size for print if there is one, and write it completely or not at all."""
         from deciban import plots
-        from deciban.io import atomic_write
 
         if self.path is None:
             return

@@ -272,10 +272,8 @@ def posterior_divergence(
            [0.   , 0.   , 0.235],
            [0.235, 0.235, 0.   ]])
     """
-    from deciban._validate.arrays import tell_of_two  # not needed for fusions
-
     trials = source_of_systems(llr, is_target, sample_weight).held
-    tell_of_two(trials.stacked)
+    _validate.tell_of_two(trials.stacked)
     log_odds = _validate.single_log_odds(p_target)
     n_systems = len(trials.scores)
     answer = np.zeros((n_systems, n_systems))

@@ -601,8 +601,7 @@ def point_mass_cost(
     """
     scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     tell_of_two(tar, non)
-    places, mass = _checked(thresholds, masses)
-    return _actual(scores, places, mass * (1.0 + np.exp(-np.abs(places))))
+    return _actual(scores, *_places(thresholds, masses))
 
 
 def min_point_mass_cost(
@@ -641,8 +640,7 @@ def min_point_mass_cost(
     0.5372
     """
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
-    places, mass = _checked(thresholds, masses)
-    return _least(scores, places, mass * (1.0 + np.exp(-np.abs(places))))
+    return _least(scores, *_places(thresholds, masses))
 
 
 def c_primary(
@@ -765,13 +763,14 @@ def _points(operating_points: Iterable[PointLike], weights: Weights) -> FloatPai
     return np.array([point.threshold for point in points]), _weights(weights, len(points), "weights")
 
 
-def _checked(thresholds: ArrayLike, masses: ArrayLike | None) -> FloatPair:
+def _places(thresholds: ArrayLike, masses: ArrayLike | None) -> FloatPair:
+    """Return thresholds, and the weights of their normalized costs."""
     places = _validate.finite(thresholds, "thresholds")
     if places.ndim != 1 or len(places) == 0:
         raise InputError(
             f"thresholds: expected a vector of at least one, got shape {places.shape}. Pass [t] for a single one."
         )
-    return places, _weights(masses, len(places), "masses")
+    return places, _weights(masses, len(places), "masses") * (1.0 + np.exp(-np.abs(places)))
 
 
 def _weights(values: ArrayLike | None, n_points: int, name: str) -> FloatArray:

@@ -20,7 +20,7 @@ from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, either, not_none, warn
 from deciban.models.model import JackknifeMaps, Model, ParameterCovariance, ParameterUncertainty, Plain, bare_copy
-from deciban.trials.sources import Batch, TrialFields, TrialSource, in_memory
+from deciban.trials.sources import Batch, TrialFields, TrialSource, found_in, in_memory
 from deciban.types import AnyArray, BoolArray, FloatArray, Json, KindName, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -580,8 +580,6 @@ class TrainedByRule(TwoClassModel):
 
     def cost_of_source(self, llrs: TrialSource, engine: Engine | None) -> float:
         """Return the expected cost of the llrs of a source, in one pass."""
-        from deciban.trials.sources import found_in
-
         alpha, beta, log_odds, _ = self._rule()
         fields = TrialFields(truth=True, weight=llrs.has_weights)
         step = partial(_costs_by_rule, log_odds, alpha, beta)

@@ -10,7 +10,7 @@ import json
 import math
 import shlex
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -146,23 +146,21 @@ def fitted(
         for same in zip(*(one.partitions[k].conditions for one in results.conditions), strict=True):
             items = [one.evaluation for one in same]
             reasons = [one.why_none if one.evaluation is None else why_none(one.evaluation) for one in same]
-            row = {
-                "name": same[0].name,
-                "by": part.title,
-                "trials": dict(same[0].trials),
-                "where": _where(same[0], part.title, part.columns),
-                "why_none": next(filter(None, reasons), ""),
-                "figures": {name: [finite(getattr(one, name, None)) for one in items] for name in metrics},
-                "set": None,
-            }
-            rows.append((row, items))
+            row = _row(same[0].name, part.title, same[0].trials, items, metrics, next(filter(None, reasons), ""))
+            rows.append((row | {"where": _where(same[0], part.title, part.columns)}, items))
     if not rows:
         return None
     shown = sorted((one for one in rows if not one[0]["why_none"]), key=lambda one: -sum(one[0]["trials"].values()))
-    left = room - len(as_script_data([row for row, _ in rows]))
+    for_sets = room - len(as_script_data([row for row, _ in rows]))
     sets, detail = list[dict[str, Any]](), details[0]
     for detail in details:
-        sets = _fitting([items for _, items in shown], numbers, detail, left)
+        sets, left = [], for_sets
+        for _, systems in shown:
+            result = numbers(systems, detail)
+            left -= len(as_script_data(result))
+            if left < 0:
+                break
+            sets.append({"systems": result})
         if len(sets) == len(shown):
             break
     for k, (row, _) in enumerate(shown[: len(sets)]):
@@ -170,21 +168,13 @@ def fitted(
     return {"rows": [row for row, _ in rows], "sets": sets}, detail
 
 
-def _fitting(
-    conditions: Sequence[Sequence[Any]],
-    numbers: Callable[[Sequence[Any], Any], list[dict[str, Any]]],
-    detail: object,
-    room: int,
-) -> list[dict[str, Any]]:
-    """Return the numbers of the first conditions, as many as fit."""
-    sets = list[dict[str, Any]]()
-    for systems in conditions:
-        result = numbers(systems, detail)
-        room -= len(as_script_data(result))
-        if room < 0:
-            break
-        sets.append({"systems": result})
-    return sets
+def _row(
+    name: str, by: str, trials: Mapping[str, Any], systems: Sequence[Any], metrics: Sequence[str], why_none: str
+) -> dict[str, Any]:
+    """Return a row of the map of conditions, without options that select its trials and without numbers."""
+    about = {"name": name, "by": by, "trials": dict(trials), "where": None, "why_none": why_none}
+    values = {metric: [finite(getattr(one, metric, None)) for one in systems] for metric in metrics}
+    return {**about, "figures": values, "set": None}
 
 
 def n_conditions(results: Results[Any]) -> int:
@@ -577,15 +567,8 @@ def _other(
 ) -> tuple[dict[str, Any], list[dict[str, Any]] | None]:
     """Return the row of other trials, and their numbers; None if errors were not counted at the priors of the page."""
     why_none, first = next(filter(None, (_why_none(one, grid) for one in systems)), ""), systems[0]
-    row = {
-        "name": name,
-        "by": "",
-        "trials": {"targets": first.n_tar, "non-targets": first.n_non},
-        "where": None,
-        "why_none": why_none,
-        "figures": {metric: [finite(getattr(one, metric)) for one in systems] for metric in _METRICS},
-        "set": None,
-    }
+    trials = {"targets": first.n_tar, "non-targets": first.n_non}
+    row = _row(name, "", trials, systems, _METRICS, why_none)
     if why_none:
         return row, None
     share = room // len(systems)

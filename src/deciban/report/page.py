@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from deciban import plots
+from deciban import calibration, plots
 from deciban._version import __version__
 from deciban.analysis.comparison import Comparison
 from deciban.core.resampling.intervals import LEVEL
@@ -26,7 +26,7 @@ from deciban.report.answers import in_words
 from deciban.report.live import ROOM, as_script_data, condition_data, live_data
 from deciban.report.scripts import chart_style, picture, policy, scripts_for, style
 from deciban.report.tables import date_written
-from deciban.tables.results import leads_with_rates
+from deciban.tables.results import leaderboard_table, leads_with_rates
 from deciban.tables.writers import MISSING, count, number, percent, sure, typeset
 from deciban.types import Axis
 
@@ -197,8 +197,6 @@ def leaderboard_page(boards: Sequence[Leaderboard], remarks: Sequence[str]) -> s
     remarks : sequence of str
     """
     scripts = scripts_for(None)
-    from deciban.tables.results import leaderboard_table  # loads on request
-
     shown = [(one, leaderboard_table(one)) for one in boards]
     own = {"boards": shown, "remarks": remarks, "scripts": scripts, "policy": policy(scripts), "style": style()}
     return _environment().get_template("leaderboard.html").render(version=__version__, **own)
@@ -282,11 +280,9 @@ def _join(results: Results) -> tuple[str, ...]:
 
 def _drawn_of_model(model: Model, sides: Sequence[Side], page: page_tables.Page) -> list[dict[str, str]]:
     """Draw the map of the model, and the weights of its training objective."""
-    from deciban.calibration import Calibrator, rule_weighting
-
     figures = []
     for side, _, before in sides:
-        if isinstance(model, Calibrator) and before is not None and len(before.systems) == 1:
+        if isinstance(model, calibration.Calibrator) and before is not None and len(before.systems) == 1:
             drawing = plots.calibration_map(before.systems[0], {model.kind: model}, level=page.level)
             figures.append(picture(drawing, page_tables.TWO_CLASS["calibration_map"], side, f"by {model.kind}"))
     systems = page.results.systems
@@ -294,7 +290,7 @@ def _drawn_of_model(model: Model, sides: Sequence[Side], page: page_tables.Page)
     for step in model.parts if isinstance(model, ScoreModel) else (model,):
         rule = {name: step.settings[name] for name in ("alpha", "beta", "p_target") if name in step.settings}
         if len(rule) == 3:
-            drawing = plots.omega(rule_weighting(**rule, operating_points=points))
+            drawing = plots.omega(calibration.rule_weighting(**rule, operating_points=points))
             figures.append(picture(drawing, page_tables.TWO_CLASS["omega"], "", "of the training objective"))
     return figures
 

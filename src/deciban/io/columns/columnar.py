@@ -426,7 +426,7 @@ def _titles(table: cells.RowTable, options: InputOptions) -> naming.Titles:
     def words(at: int) -> set[str]:
         return outer_words(table, schema.names[at]) or {"0", "1"}
 
-    return naming.Titles(schema.names, [_is_number(field.type) for field in schema], words, options.vocabulary)
+    return naming.Titles(schema.names, [cells.is_numeric(field.type) for field in schema], words, options.vocabulary)
 
 
 def kinds_of(table: cells.RowTable, options: InputOptions) -> tuple[ContentKind, ...]:
@@ -462,14 +462,10 @@ def plain_type(field: pa.Field) -> pa.DataType:
     return field.type.value_type if pa.types.is_dictionary(field.type) else field.type
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind))
-
-
 def _is_plain(field: pa.Field, role: str, name: str) -> bool:
     """Return True if a column contains one plain value per row; raise if a needed column does not."""
     kind = plain_type(field)
-    plain = is_text_or_bytes(kind) or _is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
+    plain = is_text_or_bytes(kind) or cells.is_numeric(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
     if not plain and role != naming.IGNORED and not role.startswith(naming.CONDITION):
         raise FormatError(
             f"{name}: column {field.name}, the {role}, contains {field.type} values. Expected one plain value per row."

@@ -283,8 +283,12 @@ def _family(kind: pa.DataType) -> str:
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     if is_text_or_bytes(kind):
         return "text"
-    is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)
-    return "numbers" if is_number else str(kind)
+    return "numbers" if is_numeric(kind) else str(kind)
+
+
+def is_numeric(kind: pa.DataType) -> bool:
+    """Return True for types of floats, integers and decimals."""
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind))
 
 
 def described_together(whole: pa.Schema, parts: Sequence[tuple[str, pa.Schema]], options: InputOptions) -> pa.Schema:
@@ -457,8 +461,7 @@ def weights_of(column: pa.Array | pa.ChunkedArray, name: str) -> FloatArray:
     >>> weights_of(pa.chunked_array([["0.5", "2"]]), "w")
     array([0.5, 2. ])
     """
-    kind = column.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if is_numeric(column.type):
         if column.null_count:
             refuse_gaps(to_numpy(column.is_null()), name, _WEIGHS)
         weight: FloatArray = to_numpy(pc.cast(column, pa.float64(), safe=False))
