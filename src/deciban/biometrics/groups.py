@@ -12,15 +12,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.intervals import (
-    FEWEST_CLUSTERS,
-    LEVEL,
-    ClassSize,
-    Interval,
-    checked_level,
-    small_sample_factors,
-    t_quantile,
-)
+from deciban.core.resampling import intervals
+from deciban.core.resampling.intervals import LEVEL, ClassSize, Interval, checked_level, t_quantile
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
 from deciban.metrics.scores import fnmr_at_fmr
@@ -64,7 +57,7 @@ def influences_of(
     totals = np.bincount(codes, minlength=units.n_units).astype(np.float64)
     sums = np.bincount(codes, (happened - happened.mean())[at], minlength=units.n_units)
     n_seen = max(int(np.count_nonzero(totals)), 2)
-    factors = small_sample_factors(totals / n_trials) * np.sqrt(n_seen / (n_seen - 1))
+    factors = intervals.small_sample_factors(totals / n_trials) * np.sqrt(n_seen / (n_seen - 1))
     return sums / n_trials * factors, ClassSize.of(totals, n_trials)
 
 
@@ -386,12 +379,7 @@ def _groups(values: ArrayLike, name: str, n: int) -> AnyArray:
     result = np.asarray(values)
     if result.dtype.kind == "O":
         result = result.astype(str)
-    if (
-        result.dtype.kind != "U"
-        or result.ndim not in (1, 2)
-        or result.shape[0] != n
-        or result.shape[1:] not in ((), (2,))
-    ):
+    if result.dtype.kind != "U" or result.shape not in ((n,), (n, 2)):
         raise InputError(
             f"{name}: shape {result.shape} of type {result.dtype}. Pass {n:,} names of groups, one for each "
             "comparison, or one for each of its two subjects."
@@ -448,7 +436,7 @@ class _Kind:
         least = min(size.n_clusters for _, size in each)
         fewest = int(rates.n_events.min())
         why = ""
-        if least < FEWEST_CLUSTERS:
+        if least < intervals.FEWEST_CLUSTERS:
             why = f"{_NO_INTERVALS} {least:.3g} effective subjects"
         elif fewest < _FEWEST_ERRORS:
             why = f"{_NO_INTERVALS} {fewest} errors ({_FEWEST_ERRORS} needed)"
@@ -457,19 +445,17 @@ class _Kind:
     def ratios(self) -> tuple[Interval, ...]:
         """Return the ratio of each rate to the rate of the reference group."""
         value, base = self.rates.value, self.rates.value[self.reference]
-        intervals = list[Interval]()
+        result, about = list[Interval](), {"level": self.level, "n": len(self.by_unit)}
         for k, one in enumerate(value):
             ratio = float(one / base) if base > 0.0 else math.inf if one > 0.0 else math.nan
             if self.why_none or k == self.reference:
                 ends = (ratio, ratio, 0.0) if k == self.reference and not self.why_none else (math.nan,) * 3
-                intervals.append(_as_interval(ratio, *ends, level=self.level, n=len(self.by_unit)))
+                result.append(_as_interval(ratio, *ends, **about))
                 continue
             error = float(np.linalg.norm(self.by_unit[:, k] / one - self.by_unit[:, self.reference] / base))
             step = math.exp(t_quantile(self.level, self.degrees) * error)
-            intervals.append(
-                _as_interval(ratio, ratio / step, ratio * step, ratio * error, level=self.level, n=len(self.by_unit))
-            )
-        return tuple(intervals)
+            result.append(_as_interval(ratio, ratio / step, ratio * step, ratio * error, **about))
+        return tuple(result)
 
     def gini(self) -> tuple[float, FloatArray]:
         """Return the Gini coefficient of the rates, and its derivatives."""

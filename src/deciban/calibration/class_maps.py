@@ -718,9 +718,8 @@ def _amounts(n_classes: int, batch: Batch) -> Sums:
 def _detection_llrs(prior: FloatArray, partition: SourcePartition, fields: TrialFields) -> Batch:
     """Read segments with detection llrs in place of log-likelihoods."""
     batch = partition.read(fields)
-    return replace(
-        batch, scores=tuple(multiclass.detection_llrs(one, prior=prior) if len(one) else one for one in batch.scores)
-    )
+    llrs = (multiclass.detection_llrs(one, prior=prior) if len(one) else one for one in batch.scores)
+    return replace(batch, scores=tuple(llrs))
 
 
 def _of_detector(target: int, share: FloatArray, partition: SourcePartition, fields: TrialFields) -> Batch:

@@ -96,9 +96,8 @@ def validate_command(
     from deciban.io.validation import validate
 
     with working(f"validating {display_name(submission)}"):
-        report = validate(
-            submission, trials, **{name: value for name, value in arguments.items() if name not in _ANY_UNIT}
-        )
+        reading = {name: value for name, value in arguments.items() if name not in _ANY_UNIT}
+        report = validate(submission, trials, **reading)
     cli.print_messages(report.messages, quiet=quiet)
     if as_json:
         result = {"valid": report.is_valid, "faults": report.faults}

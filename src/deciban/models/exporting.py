@@ -74,9 +74,7 @@ class Exported:
         words = f"the scores of {systems}, in this order" if is_fusion else "a score"
         body = "\n".join(f"    {line}" for line in ([] if is_fusion else ["x = score"]) + lines)
         imports = [name for name in ("from bisect import bisect_right", "import math") if name.split()[-1] in body]
-        head = "\n".join(
-            filter(None, ['"""' + _quoted(self.about) + '"""', "", *imports, *([""] if imports else []), *constants])
-        )
+        head = "\n".join([f'"""{_quoted(self.about)}"""', *imports, *constants])
         doc = f'    """Return the log-likelihood ratio in nats for {_quoted(words)}."""'
         return f"{head}\n\n\ndef llr({argument}):\n{doc}\n{body}\n    return x\n"
 

@@ -21,11 +21,10 @@ from deciban._version import __version__
 from deciban.core.resampling.intervals import t_quantile
 from deciban.core.resampling.units import FEW_UNITS, TrialUnits, is_independent, number_of_units, source_of_file
 from deciban.errors import DecibanWarning, InputError
-from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, Json, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, FloatPair, IntArray, Json, PathLike, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
-    from deciban.types import PathLike
 
 _BLOCK = 1 << 16
 _MIXER = np.uint64(0xBF58476D1CE4E5B9)

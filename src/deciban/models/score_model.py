@@ -20,7 +20,7 @@ from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, either, not_none, warn
 from deciban.models.model import JackknifeMaps, Model, ParameterCovariance, ParameterUncertainty, Plain, bare_copy
-from deciban.trials.sources import Batch, TrialFields, TrialSource, found_in, in_memory
+from deciban.trials.sources import Batch, Engine, TrialFields, TrialSource, found_in, in_memory
 from deciban.types import AnyArray, BoolArray, FloatArray, Json, KindName, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from deciban.core.training.trust_region import Fit
     from deciban.models.model import Bounds
     from deciban.models.sources import LabelledSource, SourceTrials
-    from deciban.trials.sources import Engine, TrialSource
     from deciban.trials.speakers import BatchUnits
 
 

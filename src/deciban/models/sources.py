@@ -19,7 +19,7 @@ from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import TrainingTrials
 from deciban.core.training.multiclass_objective import CountedTrials, which_count
 from deciban.errors import InputError, naming_trials, not_none
-from deciban.models.model import Plain, Training, digits_of, in_digits, without_measure_warnings
+from deciban.models.model import Form, Plain, Training, digits_of, in_digits, without_measure_warnings
 from deciban.trials import sources
 from deciban.trials.speakers import BatchUnits
 from deciban.types import Additive, AnyArray, BoolArray, CountArray, FloatArray, IntArray, Priors, ScoreArray
@@ -27,7 +27,6 @@ from deciban.types import Additive, AnyArray, BoolArray, CountArray, FloatArray,
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
     from deciban.metrics.scores import SortedScores
-    from deciban.models.model import Form
     from deciban.trials.lists import Trials as TrialList
 
 
@@ -284,9 +283,8 @@ class LabelledSource(ABC):
     def look_by_unit(self, look: Callable[[sources.Batch, TrialUnits], Any]) -> Any:
         """Return the sum of ``look`` over the trials that count, with their units: one pass."""
         units = not_none(self.units, "units")
-        return sources.found_in(
-            self.source, self.engine, units.fields_with(self._fields), partial(_with_units, look, units)
-        )
+        fields = units.fields_with(self._fields)
+        return sources.found_in(self.source, self.engine, fields, partial(_with_units, look, units))
 
     def passes(self, make: Makes[S]) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """Return the passes of `Parts` over the training trials that ``make`` returns for each batch."""

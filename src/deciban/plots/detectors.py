@@ -402,10 +402,9 @@ def _dots(ax: Axes, costs: SubsetCosts, mark: Mark, shift: float, width: float, 
     place = costs.size + shift + width * _sideways(costs, highest)
     n = len(costs.value)
     size = float(np.clip(12.0 * n**-0.24, 1.0, 5.0))
-    plain: Style = (
-        {} if paper() is None else {"markersize": size, "markeredgewidth": 0.0, "markerfacecolor": mark.color}
-    )
-    one: Style = {"markersize": size, "rasterized": n > _MANY, **mark.main, **plain, "label": None}
+    one: Style = {"markersize": size, "rasterized": n > _MANY, **mark.main, "label": None}
+    if paper() is not None:
+        one |= {"markersize": size, "markeredgewidth": 0.0, "markerfacecolor": mark.color}
     ax.plot(place[~full], costs.value[~full], **one)
     ax.plot([], [], **{"markersize": 5.0, **mark.main})  # a visible legend entry
     for size, mean in list(costs.mean_by_size.items())[:-1]:

@@ -180,12 +180,8 @@ def size_for(natural: tuple[float, float], *, by_rows: bool = False) -> tuple[fl
 def wrapped(label: str, inches: float) -> str:
     """Break an axis label into two lines of similar length, if it is longer than the axis in print."""
     breaks = [place for place, letter in enumerate(label) if letter == " "]
-    if (
-        paper() is None
-        or len(label) * _LETTER * LABEL <= 72 * (inches + _BEYOND)
-        or not breaks
-        or {"$", "\n"} & {*label}
-    ):
+    fits = len(label) * _LETTER * LABEL <= 72 * (inches + _BEYOND)
+    if paper() is None or fits or not breaks or {"$", "\n"} & {*label}:
         return label
     at = min(breaks, key=lambda place: abs(2 * place - len(label)))
     return f"{label[:at]}\n{label[at + 1 :]}"

@@ -463,8 +463,7 @@ def by_condition(
     rows = list[list[Interval | None]]()
     for mark, one, part in zip(canvas.marks, systems, parts, strict=True):
         canvas.ax.axvline(one.pooled.value(chosen), **{**REFERENCE, "color": mark.color})
-        each = [one.pooled, *(condition.evaluation for condition in part.conditions)]
-        each += [same.evaluation for same in _equalized(one, part)]
+        each = _evaluations(one, part) + [same.evaluation for same in _equalized(one, part)]
         rows.append([None if output is None else _with_ends(output, chosen) for output in each])
     canvas.draw_rows(rows, spread)
     canvas.name_rows(labels)
@@ -533,12 +532,8 @@ def condition_map(
         raise InputError(f"metrics: {len(chosen)} metrics of {len(systems)} systems. Use one metric or one system.")
     several = len(systems) > 1
     columns = [str(one.pooled.name) for one in systems] if several else [_heading(one, pooled) for one in chosen]
-    parts = [one.partitions[partition] for one in systems]
-    rows = ["pooled", *(condition.name for condition in parts[0].conditions)]
-    items = [
-        [one.pooled, *(condition.evaluation for condition in part.conditions)]
-        for one, part in zip(systems, parts, strict=True)
-    ]
+    rows = ["pooled", *(condition.name for condition in systems[0].partitions[partition].conditions)]
+    items = [_evaluations(one, one.partitions[partition]) for one in systems]
     cells = [(one, chosen[0]) for one in items] if several else [(items[0], one) for one in chosen]
     values = np.array([[np.nan if (one := c[k]) is None else one.value(f) for c, f in cells] for k in range(len(rows))])
     tops = [largest(values if several else values[:, k], 1.0) for k in range(len(columns))]
@@ -562,6 +557,11 @@ def _systems(results: object, partition: int) -> tuple[SystemConditions, ...]:
         n_known = len(systems[0].partitions) if systems else 0
         raise InputError(f"partition: got {partition}; the results have {n_known}. Evaluate by conditions first.")
     return systems
+
+
+def _evaluations(one: SystemConditions, part: ByConditions) -> list[Any]:
+    """Return the evaluations of all trials, and of each condition."""
+    return [one.pooled, *(condition.evaluation for condition in part.conditions)]
 
 
 def _default_metrics(systems: Sequence[SystemConditions]) -> list[str]:

@@ -548,9 +548,8 @@ def condition_data(
         ]
 
     is_sure = any(one.uncertainty is not None for one in results.systems)
-    known = fitted(
-        results, _METRICS, (True, False) if is_sure else (False,), numbers, room, why_none=lambda x: _why_none(x, grid)
-    )
+    details = (True, False) if is_sure else (False,)
+    known = fitted(results, _METRICS, details, numbers, room, why_none=lambda one: _why_none(one, grid))
     if known is None and not own:
         return None
     result, has_bands = known or ({"rows": [], "sets": []}, True)

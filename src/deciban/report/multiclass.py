@@ -296,9 +296,8 @@ def multiclass_page(page: Page) -> str:
     if page.train is not None:
         sides.append(("Training", _named(page.train, page.train_before)))
     compared = comparison_of(results, page.before)
-    known = live_class_data(
-        results, () if page.before is None else page.before.systems, [color for _, color in systems], compared
-    )
+    before = () if page.before is None else page.before.systems
+    known = live_class_data(results, before, [color for _, color in systems], compared)
     text = pages.filled(
         "classes.html",
         page,

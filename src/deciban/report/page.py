@@ -389,10 +389,8 @@ def record_of(model: Model) -> list[tuple[str, str]]:
     rows = [("Kind", model.kind)]
     parts = model.parts if isinstance(model, ScoreModel) else ()
     if parts and parts != (model,):
-        rows += [
-            (f"Step {k}", f"{step.kind}: {_listed(step.settings | step.parameters())}")
-            for k, step in enumerate(parts, 1)
-        ]
+        steps = (f"{step.kind}: {_listed(step.settings | step.parameters())}" for step in parts)
+        rows += [(f"Step {k}", words) for k, words in enumerate(steps, 1)]
     else:
         settings = {name: value for name, value in model.settings.items() if value is not None}
         rows += [("Settings", _listed(settings))] if settings else []

@@ -382,9 +382,9 @@ def summary(systems: Sequence[Evaluation]) -> list[dict[str, str]]:
 def metrics_of(system: Evaluation, points: Sequence[str], *, corrected: bool = False) -> list[MetricCell]:
     """Return all metrics of a system, with costs at these points; optionally with corrected minima."""
     metrics = _metrics_of(system, points)
-    return (
-        [one for metric in metrics for one in (metric, _corrected(metric)) if one is not None] if corrected else metrics
-    )
+    if not corrected:
+        return metrics
+    return [one for metric in metrics for one in (metric, _corrected(metric)) if one is not None]
 
 
 def _corrected(minimum: MetricCell) -> MetricCell | None:
@@ -432,9 +432,8 @@ def _by_own_rule(system: Evaluation) -> Iterator[MetricCell]:
         for one in METRICS:
             if one.per == "rule prior":
                 yield MetricCell(f"{one.label}{at}", numbers[one.json[1]], _writer(one), system, (one.name, k))
-        yield MetricCell(
-            f"without scores by the custom rule{at}", result.parts.entropy, partial(number, digits=4), system
-        )
+        label = f"without scores by the custom rule{at}"
+        yield MetricCell(label, result.parts.entropy, partial(number, digits=4), system)
 
 
 def errors(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:

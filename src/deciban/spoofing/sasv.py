@@ -420,10 +420,8 @@ def sasv_eers(tar: ArrayLike, non: ArrayLike, spoof: ArrayLike) -> tuple[float, 
     (0.3333333333333333, 0.3333333333333333, 0.3333333333333333)
     """
     targets, others, spoofs = (sorted_scores(a, name) for a, name in ((tar, "tar"), (non, "non"), (spoof, "spoof")))
-    sasv, sv, spf = (
-        eer_conventions(targets, against)["closest_mean"]
-        for against in (np.concatenate((others, spoofs)), others, spoofs)
-    )
+    both = np.concatenate((others, spoofs))
+    sasv, sv, spf = (eer_conventions(targets, against)["closest_mean"] for against in (both, others, spoofs))
     return sasv, sv, spf
 
 

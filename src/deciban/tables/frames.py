@@ -21,14 +21,13 @@ from deciban.evaluation.uncertainty import MetricKey
 from deciban.tables.results import TableConsole
 from deciban.tables.writers import Table, bare
 from deciban.trials.frames import require_library
-from deciban.types import ByValue, Frame
+from deciban.types import ByValue, Foreign, Frame, Json
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
     from deciban.core.resampling.intervals import Interval
     from deciban.evaluation.multiclass.result import ClassEvaluation
-    from deciban.types import Foreign, Json
 
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
 _TEXTS = ("name", "kind", "class", "role", "trials", "part", "by", "condition")

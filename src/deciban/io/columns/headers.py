@@ -223,9 +223,7 @@ def compared(columns: Mapping[str, str], headers: Sequence[str], name: str) -> t
 
 def shown_headers(headers: Sequence[str]) -> str:
     """Return the names of columns for messages, and the numbers of columns without a name."""
-    return some_of(
-        [header or f"one without a name (number {at + 1})" for at, header in enumerate(headers)], most=_SHOWN
-    )
+    return some_of([header or f"one without a name (number {at})" for at, header in enumerate(headers, 1)], most=_SHOWN)
 
 
 def parse_columns(columns: Columns) -> dict[str, str] | list[str]:

@@ -411,9 +411,8 @@ def written_of(item: Item) -> WrittenContents:
         return WrittenContents(frozenset((kind, "index") if has_trials else (kind,)))
     trials = item.trials
     cells = None if trials.listed is None else trials.codes_in(trials)
-    return WrittenContents(
-        frozenset((kind, "index")), reordered=cells is not None and bool(np.any(cells[1:] < cells[:-1]))
-    )
+    reordered = cells is not None and bool(np.any(cells[1:] < cells[:-1]))
+    return WrittenContents(frozenset((kind, "index")), reordered=reordered)
 
 
 def without_nul(names: pa.Array, format_name: str) -> pa.Array:

@@ -218,9 +218,8 @@ def _first_columns(head: bytes, delimiter: str, fewest: int) -> tuple[list[str],
     """
     whole = head[: head.rfind(b"\n")] if head.count(b"\n") > 1 else head
     lines = [line for line in whole.decode("utf-8-sig", "replace").splitlines() if line.strip()]
-    rows = [
-        split(line, delimiter, quoted=delimiter == ";") for line in lines[:_MOST_LINES] if not line.startswith(_COMMENT)
-    ]
+    kept = (line for line in lines[:_MOST_LINES] if not line.startswith(_COMMENT))
+    rows = [split(line, delimiter, quoted=delimiter == ";") for line in kept]
     if len({*map(len, rows)}) != 1 or len(rows[0]) < fewest:
         return [], []
     titles = [] if len(rows) == 1 or any(map(_is_decimal, rows[0])) else rows[0]

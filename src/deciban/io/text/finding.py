@@ -273,9 +273,8 @@ class FirstLines:
                 unnamed = len(roles) > 1 and not identity_of(roles) and candidate.derive is None
                 if self.format is None and unnamed:
                     continue
-                if (self.format and self._one_choice(self.format, roles)) or _fits(
-                    rows, roles, self.options, candidate
-                ):
+                is_only = self.format is not None and self._one_choice(self.format, roles)
+                if is_only or _fits(rows, roles, self.options, candidate):
                     layouts[roles] = Layout(candidate, roles, delimiter)
         return list(layouts.values())
 
