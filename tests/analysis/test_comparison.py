@@ -273,10 +273,10 @@ def test_many_classes_are_compared_by_the_same_names_and_curves():
     # The jackknife factors of units, which have one or two of the 80 segments of a class, are below 2 %.
     assert error.standard_error == pytest.approx(np.sqrt(60 / 59 * np.sum(by_unit**2)), rel=0.02)
     few = [str(c) for c in range(3) if min(np.sum(x[label == c]) for x in wrong) < 30]
-    classes = ", ".join(f"class '{one}'" for one in few)
-    words = f"Some system has fewer than 30 errors in {classes}: intervals of differences of min C_avg can be"
-    assert few
-    assert f"{words} wider than needed." in found.notes
+    classes = ", ".join(f"'{one}'" for one in few)
+    words = f"At least one system has fewer than 30 errors in classes {classes}: intervals of differences of min C_avg"
+    assert len(few) > 1
+    assert f"{words} may then be too wide." in found.notes
 
 
 def test_an_infinite_figure_leaves_out_its_pairs_alone():

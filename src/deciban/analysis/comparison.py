@@ -544,9 +544,9 @@ def _on_wide_intervals(systems: Sequence[Any], pairs: Sequence[Pair], level: flo
         errors = np.min([one.class_error_rates * one.counts for one in systems], axis=0)
         few = [name for name, n in zip(systems[0].classes, errors.tolist(), strict=True) if n < FEW_ERRORS]
         if few:
-            classes = some_of([f"class {name!r}" for name in few])
-            words = f"Some system has fewer than {FEW_ERRORS:g} errors in {classes}"
-            yield f"{words}: intervals of differences of min C_avg can be wider than needed."
+            classes = f"class{'es' * (len(few) > 1)} {some_of(list(map(repr, few)))}"
+            words = f"At least one system has fewer than {FEW_ERRORS:g} errors in {classes}"
+            yield f"{words}: intervals of differences of min C_avg may then be too wide."
 
 
 def caption_of(comparison: Comparison) -> str:

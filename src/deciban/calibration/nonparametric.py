@@ -625,6 +625,11 @@ class Chain(Calibrator):
         """The calibrators, in the order of application."""
         return tuple(self.steps)
 
+    def uncertainty_lines(self) -> list[str]:
+        """Return a sentence on the standard errors of the chain, and one on those of its first step, if any."""
+        first = self.steps[0].uncertainty_
+        return [*super().uncertainty_lines(), *([] if first is None else [f"{self.steps[0].kind}: {first.words}"])]
+
     def parameter_lines(self) -> list[str]:
         """Return a line for each step."""
         return [f"{step.kind}: {line}" for step in self.steps for line in step.parameter_lines()]

@@ -136,11 +136,11 @@ class DecisionTally(Additive):
             at_prior += f", {by_key[0]:.6g} with these decisions according to the key{times}, "
             at_prior += f"{by_key[1]:.6g} expected from the scores"
         result.append(at_prior)
-        if n >= _ENOUGH and self.expected_cost > default * (1.0 + _ROUNDING):
-            way = "(with a key, decide prints the actual cost; a score file with labels can be its own key)"
+        if by_key is None and n >= _ENOUGH and self.expected_cost > default * (1.0 + _ROUNDING):
             result.append(
-                "these trials are expected to cost more than without scores: their classes have other shares than the "
-                f"prior, or the scores are not calibrated{f' {way}' if by_key is None else ''}"
+                "the mean expected cost over these trials is higher than that: their classes have other shares than "
+                "the prior, or the scores are not calibrated (with a key, decide prints the actual cost; a score file "
+                "with labels can be its own key)"
             )
         return result
 

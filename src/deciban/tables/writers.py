@@ -89,7 +89,7 @@ def with_corrected(columns: Mapping[str, Cell], systems: Sequence[OneSystem]) ->
         entries[heading] = cell
         key = minima.get(heading)
         if key is not None and any(corrected_of(one, key) is not None for one in systems):
-            entries[f"{heading.partition('(')[0].rstrip()}, corrected"] = partial(corrected_cell, key)
+            entries[f"{heading.partition('(')[0].rstrip()}, corrected"] = partial(corrected_cell, key, beside=cell)
     return entries
 
 
@@ -103,10 +103,10 @@ def heading_of(key: MetricKey, one: OneSystem) -> str:
     return f"{label}({point.p_target:.6g}{costs})"
 
 
-def corrected_cell(key: MetricKey, one: OneSystem) -> str:
-    """Return the cell of a corrected minimum: its expected value on new units."""
+def corrected_cell(key: MetricKey, one: OneSystem, beside: Cell | None = None) -> str:
+    """Return the cell of a corrected minimum, its expected value on new units; none beside a cell without a value."""
     value = corrected_of(one, key)
-    return "-" if value is None else metric_of(key).text(value)
+    return "-" if value is None or (beside is not None and beside(one) == "-") else metric_of(key).text(value)
 
 
 def estimate_of(cell: str) -> str:

@@ -237,8 +237,8 @@ def prior_of_classes(reading: Reading) -> Prior:
 
 
 _APPLIED = (
-    "the scores look like probabilities, and the model is applied to them directly: this is right if it was trained "
-    "like this. Use {way} in training and here to convert them to logarithms"
+    "the scores look like probabilities, and the model is applied to them unchanged, which is right if it was trained "
+    "on such scores. If they are probabilities, training and using it with {way} is better"
 )
 
 _NO_RATIOS = (
@@ -249,7 +249,7 @@ _NO_DECISIONS = "decisions by thresholds on log-likelihood ratios are meaningles
 
 _DECIDED = {
     "probabilities": (
-        f"look like probabilities, so {_NO_DECISIONS}. If they are probabilities, add {{way}}; otherwise "
+        f"the scores look like probabilities, so {_NO_DECISIONS}. If they are probabilities, add {{way}}; otherwise "
         "calibrate them first (deciban calibrate)"
     ),
     "cosines": (

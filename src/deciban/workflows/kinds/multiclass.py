@@ -342,7 +342,8 @@ class Multiclass(kinds.Kind[ClassScores, ClassKey, AlignedClasses]):
         target, other = key.classes if meanings[1] is not True else key.classes[::-1]
         is_known = {*meanings} == {True, False}
         way = option(kind="two-class", **({} if is_known else {"labels": {"target": target, "nontarget": other}}))
-        words = f"2 classes, evaluated as multiclass; for EER and DCF of the target class {target!r} add {way}"
+        add = f"replace {option('classes')} by" if reading.classes else "add"
+        words = f"2 classes, evaluated as multiclass; for EER and DCF of the target class {target!r} {add} {way}"
         return [*messages, Message("note", "", words)]
 
     def counts(self, contents: Contents, key: ClassKey) -> str:
