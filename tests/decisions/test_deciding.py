@@ -77,4 +77,4 @@ def test_decisions_that_are_to_cost_more_than_none_say_why():
         " ".join(decide(np.full(n, llr), costs=costs, prior=prior).tally().lines(["accept", "reject"], application))
         for llr, n in ((1.0, 100), (-1.0, 100), (1.0, 9))
     ]
-    assert ["the mean expected cost over these trials is higher than that" in one for one in said] == [True, False, False]
+    assert ["these trials is higher than that" in one for one in said] == [True, False, False]

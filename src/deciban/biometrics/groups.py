@@ -328,9 +328,8 @@ def differential(
         notes.append(
             "Ratios refer to the group with the lowest rate on these comparisons, so they are too high by chance."
         )
-    of_ginis = [
-        _interval(gini[0], [one.by_unit @ gini[1]], [one], level) for one, gini in zip(kinds, ginis, strict=True)
-    ]
+    pairs = zip(kinds, ginis, strict=True)
+    of_ginis = [_interval(value, [one.by_unit @ slope], [one], level) for one, (value, slope) in pairs]
     return Differential(
         names,
         at,

@@ -51,10 +51,8 @@ def folds_of(
     InputError
         If lengths differ, a group has no name, or there are fewer groups than folds.
     """
-    n_folds, seed = (
-        _validate.whole(value, name, least, math.inf, f"It must be a whole number of at least {least}")
-        for value, name, least in ((n_folds, "n_folds", 2), (seed, "seed", 0))
-    )
+    n_folds = _validate.whole(n_folds, "n_folds", 2, math.inf, "It must be a whole number of at least 2")
+    seed = _validate.whole(seed, "seed", 0, math.inf, "It must be a whole number of at least 0")
     if groups is None:
         return _folds_of_trials(scores, label, weight, n_folds, seed)[np.newaxis]
     sides = _sides(groups, len(scores))

@@ -420,12 +420,7 @@ class GaussianBackend(ClassModel):
         status = f"moments of {data.n_trials:,} trials of {data.n_classes} classes"
         return outcome(self.objective_, entropy(data.prior), status)
 
-    def _classes_of(
-        self,
-        scores: ScoreArray,  # noqa: ARG002  # the number of features is not the number of classes
-        label: ArrayLike,
-        classes: Names,
-    ) -> tuple[int, Sequence[str] | None]:
+    def _classes_of(self, scores: ScoreArray, label: ArrayLike, classes: Names) -> tuple[int, Sequence[str] | None]:  # noqa: ARG002
         """Return the number of classes, at least the length of the prior, and their names, if labels are names.
 
         Raises

@@ -107,13 +107,10 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         return self._results_of(fit)
 
     def _results_of(self, fit: LinearFit) -> Mapping[str, Plain]:
-        if self.scale_ == 0.0:
-            words = "the best scale is 0: the scores do not separate targets from non-targets"
-        elif self.scale_ < 0.0:
-            words = f"the best scale is {self.scale_:.3g}: {reversed_note()}"
-        else:
-            return results_of(fit)
-        warn(f"{self.warning_name or type(self).__name__}: {words}.")
+        if self.scale_ <= 0.0:
+            equal = "the scores do not separate targets from non-targets"
+            words = f"the best scale is {self.scale_:z.3g}: {reversed_note() if self.scale_ < 0.0 else equal}"
+            warn(f"{self.warning_name or type(self).__name__}: {words}.")
         return results_of(fit)
 
     @property

@@ -186,8 +186,8 @@ def identify_command(
     deciban identify scores.csv
     deciban identify sysA.h5 sysB.h5 --key mates.txt --rank 1,20 --fpir 0.003
     """
+    from deciban.workflows import Options
     from deciban.workflows.identifying import identifications_of
-    from deciban.workflows.options import Options
     from deciban.workflows.reading.inputs import ScoreFiles
 
     chosen = {name: value for name, value in arguments.items() if value not in (None, ())}
@@ -223,7 +223,7 @@ def statement_command(
     deciban statement --llr 6 --model model.json --propositions 'same speaker' 'different speakers'
     deciban statement --llr 6 --propositions 'same source' 'different sources' --case case.toml -o case.html
     """
-    from deciban.workflows.statements import statement
+    from deciban.workflows import statement
 
     cli.require_own_stream(output, as_json=shown.as_json)
     value, scale = llr if lr is None else lr, arguments["scale"]

@@ -4,75 +4,145 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban import tables
+from deciban import biometrics, tables
 from deciban.cli import options as cli
 from deciban.cli.parsing import files
 from deciban.cli.running import working
 from deciban.errors import DecibanError, lines
 
 if TYPE_CHECKING:
-    from deciban.evaluation.multiclass.result import ClassEvaluation
-    from deciban.evaluation.results import Evaluation, Results
+    from deciban.evaluation import ClassEvaluation, Evaluation, Results
     from deciban.tables.results import TableConsole
     from deciban.types import Raw
-    from deciban.workflows.options import Options
+    from deciban.workflows import Options
 
 
-def refuse_metrics_of_scores(joining: cli.JoiningOptions, shown: cli.OutputOptions, entries: Mapping[str, Any]) -> None:
-    """Refuse options for scores, which would have no effect on decisions.
+@dataclass(frozen=True, slots=True)
+class EvalRequest:
+    """Files of the command ``eval``, and how to show their metrics.
 
-    Raises
-    ------
-    click.UsageError
-    """
-    split = getattr(joining.options, "split", None)
-    others = dict.fromkeys(("by", "equalize"), split is not None and split != type(split)()) | dict(joining.two)
-    others |= {"corrected": shown.corrected, "all": shown.everything, "information": shown.information}
-    others |= {"notes": shown.notes == "all"}
-    cli.refuse({**entries, **others}, "for scores, not for decisions (--decisions)")
-
-
-def show_decisions(
-    files: Sequence[str],
-    key: str | None,
-    joining: cli.JoiningOptions,
-    shown: cli.OutputOptions,
-    out: TableConsole,
-    *,
-    quiet: bool,
-    **arguments: Raw,
-) -> None:
-    """Evaluate decision files, and print tables or JSON.
-
-    Parameters
+    Attributes
     ----------
-    files : sequence of str
+    scores : tuple of str
     key : str or None
     joining : JoiningOptions
     shown : OutputOptions
     out : TableConsole
     quiet : bool
-    **given
-        ``accept``, ``reject``, ``decision_column`` and ``costs``.
     """
-    from deciban.workflows.deciding.decision_files import evaluate_decision_files
 
-    with working() as say:
-        results = evaluate_decision_files(list(files), key, progress=say, **arguments, options=joining.options)
-    cli.print_messages(results.messages, quiet=quiet)
-    if shown.as_json:
-        named = {"scores": files, "key": [key], "costs": [arguments["costs"]]}
-        cli.print_json(results.to_dict(), files=named, messages=results.messages)
-        return
+    scores: tuple[str, ...]
+    key: str | None
+    joining: cli.JoiningOptions
+    shown: cli.OutputOptions
+    out: TableConsole
+    quiet: bool
 
-    tables.print_decisions(results.systems, out)
+    def show_decisions(self, entries: Mapping[str, Any], **arguments: Raw) -> None:
+        """Evaluate decision files, and print tables or JSON.
+
+        Parameters
+        ----------
+        entries : mapping
+            Options for scores, which are refused, because they would have no effect on decisions.
+        **arguments
+            ``accept``, ``reject``, ``decision_column`` and ``costs``.
+
+        Raises
+        ------
+        click.UsageError
+            If there are options for scores.
+        """
+        from deciban.workflows import evaluate_decision_files
+
+        options, shown = self.joining.options, self.shown
+        split = getattr(options, "split", None)
+        others = dict.fromkeys(("by", "equalize"), split is not None and split != type(split)())
+        others |= dict(self.joining.two) | {"corrected": shown.corrected, "all": shown.everything}
+        others |= {"information": shown.information, "notes": shown.notes == "all"}
+        cli.refuse({**entries, **others}, "for scores, not for decisions (--decisions)")
+        with working() as say:
+            run = partial(evaluate_decision_files, progress=say, options=options)
+            done = run(list(self.scores), self.key, **arguments)
+        cli.print_messages(done.messages, quiet=self.quiet)
+        if shown.as_json:
+            named = {"scores": self.scores, "key": [self.key], "costs": [arguments["costs"]]}
+            cli.print_json(done.to_dict(), files=named, messages=done.messages)
+        else:
+            tables.print_decisions(done.systems, self.out)
+
+    def show_spoofing(self, given: Mapping[str, Any]) -> Any:
+        """Evaluate countermeasures or single scores by a protocol, and print tables or JSON.
+
+        Parameters
+        ----------
+        given : mapping
+            ``asv``, ``asv_key`` and ``asv_errors``; other options are refused.
+
+        Returns
+        -------
+        SpoofingResults or None
+            None for JSON.
+
+        Raises
+        ------
+        click.UsageError
+            If there are files of targets and of non-targets instead of score files, or other options.
+        """
+        from deciban.workflows import evaluate_spoofing_files
+
+        verifier = {name: given[name] for name in ("asv", "asv_key", "asv_errors")}
+        others = {name: value for name, value in given.items() if name not in verifier}
+        others |= {"corrected": self.shown.corrected, "information": self.shown.information}
+        cli.refuse(others, "not for protocols of spoofing")
+        if self.joining.two:
+            raise click.UsageError("--tar, --non: protocols of spoofing need one file with labels of spoofs, or a key.")
+        options = self.joining.options
+        with working() as progress:
+            run = partial(evaluate_spoofing_files, options=options, progress=progress)
+            results = run(list(self.scores), self.key, **verifier)
+        cli.print_messages(results.messages, quiet=self.quiet)
+        if self.shown.as_json:
+            roles = {"scores": self.scores, "key": [self.key], "asv": [verifier["asv"]]}
+            roles |= {"asv-key": [verifier["asv_key"]], "units": options.how_sure.files}
+            cli.print_json(results.to_dict(), files=roles)
+            return None
+        from deciban.tables.error_rates import print_spoofing
+
+        print_spoofing(results, self.out, everything=self.shown.everything)
+        return results
+
+    def print_tables(self, results: Results[Any], requested: Mapping[str, bool], failures: Any) -> None:
+        """Print the tables of results, of requested metrics, and of error rates with failures of enrolment."""
+        from deciban.evaluation.one_system import information_in_words
+        from deciban.report.answers import verdict
+
+        out, shown = self.out, self.shown
+        judge = partial(verdict, with_calibration=not tables.leads_with_rates(results))
+        of_systems: list[Callable[[Any], str]] = [judge, information_in_words] if shown.information else [judge]
+        most_notes = None if shown.notes == "all" else _MOST_NOTES
+        how = tables.TableOptions(shown.corrected, shown.everything, most_notes=most_notes)
+        sentences = [write(one) for write in of_systems for one in results.systems]
+        of_field, every = tables.field_tables(results) if results.primaries else (), shown.all_classes
+        tables.print_results(results, out, all_classes=every, options=how, of_field=of_field, sentences=sentences)
+        if results.conditions:
+            tables.print_conditions(results, out, everything=shown.everything)
+        if any(requested.values()) or any(map(_has_requests, results.systems)):
+            tables.print_requested(results, out, **requested)
+        if failures is not None:
+            from deciban.tables.error_rates import generalized_table
+
+            out.print("")
+            out.print(generalized_table(results.systems, failures))
+        if results.worst:
+            tables.print_worst(results, out)
 
 
 @click.command("eval", cls=cli.SectionedCommand)
@@ -108,15 +178,15 @@ def eval_command(
     from deciban.workflows.reading.inputs import opened, paths_of
 
     out = _console(output, shown, [*scores, key])
+    request = EvalRequest(scores, key, joining, shown, out, quiet)
     requested, decided, verifier, beside = ({name: arguments.pop(name) for name in names} for names in _REQUESTS)
     of_scores, result = {**arguments, **requested, **beside}, None
     if decided.pop("decisions"):
-        refuse_metrics_of_scores(joining, shown, of_scores | verifier)
-        show_decisions(scores, key, joining, shown, out, quiet=quiet, **decided)
+        request.show_decisions(of_scores | verifier, **decided)
     elif any(decided.values()):
         raise click.UsageError("--accept, --reject, --decision-column and --costs are for decisions: add --decisions.")
     elif any(verifier.values()) or joining.is_about_spoofing:
-        result = show_spoofing(scores, key, joining, shown, out, quiet=quiet, given=verifier | of_scores)
+        result = request.show_spoofing(verifier | of_scores)
     else:
         failures, dev, dev_key = (beside[name] for name in ("failures", "threshold_from", "threshold_key"))
         inputs = joining.inputs(scores, key)
@@ -134,8 +204,8 @@ def eval_command(
             content = result.to_dict() if failures is None else _with_failures(result.to_dict(), failures)
             cli.print_json(content, files={"scores": files.score_paths, "key": [key], **places})
         else:
-            with_information = shown.information or bool(arguments.get("capacity"))
-            _print_tables(result, out, shown, requested, failures, with_information=with_information)
+            own = replace(shown, information=shown.information or bool(arguments.get("capacity")))
+            replace(request, shown=own).print_tables(result, requested, failures)
     if output is not None:
         _save(out, output, result)
 
@@ -172,47 +242,12 @@ def _save(out: Any, output: str, results: Any) -> None:
     click.echo(f"wrote {target_name(output)}", err=output == "-")
 
 
-def _print_tables(
-    results: Results[Any],
-    out: TableConsole,
-    shown: cli.OutputOptions,
-    requested: Mapping[str, bool],
-    failures: Mapping[str, tuple[int, int]] | None,
-    *,
-    with_information: bool,
-) -> None:
-    """Print the tables of results, and of requested metrics."""
-    from deciban.evaluation.one_system import information_in_words
-    from deciban.report.answers import verdict
-
-    judge = partial(verdict, with_calibration=not tables.leads_with_rates(results))
-    of_systems: list[Callable[[Any], str]] = [judge, information_in_words] if with_information else [judge]
-    most_notes = None if shown.notes == "all" else _MOST_NOTES
-    how = tables.TableOptions(shown.corrected, shown.everything, most_notes=most_notes)
-    sentences = [write(one) for write in of_systems for one in results.systems]
-    of_field, every = tables.field_tables(results) if results.primaries else (), shown.all_classes
-    tables.print_results(results, out, all_classes=every, options=how, of_field=of_field, sentences=sentences)
-    if results.conditions:
-        tables.print_conditions(results, out, everything=shown.everything)
-    if any(requested.values()) or any(map(_has_requests, results.systems)):
-        tables.print_requested(results, out, **requested)
-    if failures is not None:
-        from deciban.tables.error_rates import generalized_table
-
-        out.print("")
-        out.print(generalized_table(results.systems, failures))
-    if results.worst:
-        tables.print_worst(results, out)
-
-
 def _with_failures(entries: dict[str, Any], failures: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
     """Return the JSON of results with error rates of transactions at the limits of a rate."""
-    from deciban.biometrics import generalized_rates
-
     for one in entries["systems"]:
         for entry in (*one.get("fnmr_at_fmr", ()), *one.get("fmr_at_fnmr", ())):
             enrol, acquire = failures["enrol"], failures["acquire"]
-            rates = generalized_rates(entry["p_fa"], entry["p_miss"], enrol=enrol, acquire=acquire)
+            rates = biometrics.generalized_rates(entry["p_fa"], entry["p_miss"], enrol=enrol, acquire=acquire)
             entry |= {name: getattr(rates, name) for name in ("far", "frr", "gfar", "gfrr")}
     return entries
 
@@ -346,58 +381,3 @@ def _watch(write: Callable[[], None], paths: Sequence[Any]) -> None:
 
 _PERIOD = 0.5
 """Seconds between two looks at the files."""
-
-
-def show_spoofing(
-    files: Sequence[str],
-    key: str | None,
-    joining: cli.JoiningOptions,
-    shown: cli.OutputOptions,
-    out: TableConsole,
-    *,
-    quiet: bool,
-    given: Mapping[str, Any],
-) -> Any:
-    """Evaluate countermeasures or single scores by a protocol, and print tables or JSON.
-
-    Parameters
-    ----------
-    files : sequence of str
-    key : str or None
-    joining : JoiningOptions
-    shown : OutputOptions
-    out : TableConsole
-    quiet : bool
-    given : mapping
-        ``asv``, ``asv_key`` and ``asv_errors``; other options are refused.
-
-    Returns
-    -------
-    SpoofingResults or None
-        None for JSON.
-
-    Raises
-    ------
-    click.UsageError
-        If there are files of targets and of non-targets instead of score files, or other options.
-    """
-    from deciban.workflows.spoofing import evaluate_spoofing_files
-
-    verifier = {name: given[name] for name in ("asv", "asv_key", "asv_errors")}
-    others = {name: value for name, value in given.items() if name not in verifier}
-    others |= {"corrected": shown.corrected, "information": shown.information}
-    cli.refuse(others, "not for protocols of spoofing")
-    if joining.two:
-        raise click.UsageError("--tar, --non: protocols of spoofing need one file with labels of spoofs, or a key.")
-    options = joining.options
-    with working() as progress:
-        results = evaluate_spoofing_files(list(files), key, **verifier, options=options, progress=progress)
-    cli.print_messages(results.messages, quiet=quiet)
-    if shown.as_json:
-        roles = {"scores": files, "key": [key], "asv": [verifier["asv"]], "asv-key": [verifier["asv_key"]]}
-        cli.print_json(results.to_dict(), files={**roles, "units": options.how_sure.files})
-        return None
-    from deciban.tables.error_rates import print_spoofing
-
-    print_spoofing(results, out, everything=shown.everything)
-    return results

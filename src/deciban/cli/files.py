@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban import tables
+from deciban import decisions, models, tables
 from deciban.cli import options as cli
 from deciban.cli.parsing import PARSERS, files
 from deciban.cli.running import working
-from deciban.errors import lines, one_line
+from deciban.errors import display_name, lines, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from deciban.decisions import Application
     from deciban.io.decision_files import CostTable
     from deciban.types import Raw
     from deciban.workflows.deciding import DecidedFiles, KeyedDecisions
@@ -38,7 +37,6 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **a
     deciban convert scores.h5 scores.txt.gz --to kaldi
     deciban convert trials.tsv trials.txt --what index --columns enroll=modelid,test=segmentid
     """
-    from deciban.errors import display_name
     from deciban.io.writing import convert
 
     cli.require_own_stream(target, as_json=as_json)
@@ -92,7 +90,6 @@ def validate_command(
     \b
     deciban validate submission.tsv --trials trials.tsv
     """
-    from deciban.errors import display_name
     from deciban.io.validation import validate
 
     with working(f"validating {display_name(submission)}"):
@@ -138,7 +135,7 @@ def formats_command(*, shown: cli.OutputOptions) -> None:
 def inspect_command(files: tuple[str, ...], *, shown: cli.OutputOptions, **reading: Raw) -> None:
     """Show what score files and keys contain, how deciban reads them, and what looks wrong."""
     from deciban.io.source import require_one_stream
-    from deciban.workflows.inspection import inspect_file
+    from deciban.workflows import inspect_file
 
     require_one_stream(files)
     if shown.as_json:
@@ -189,7 +186,7 @@ def summarize_command(
     deciban eval all.summary
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.reading.summaries import summarize_files
+    from deciban.workflows import summarize_files
 
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
     with working() as say:
@@ -209,7 +206,7 @@ def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_j
     deciban merge part-*.summary -o all.summary
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.reading.summaries import merge_summaries
+    from deciban.workflows import merge_summaries
 
     refuse_overwriting([output], summaries)
     with working("merging"):
@@ -260,9 +257,8 @@ def decide_command(
     deciban decide llr.txt --costs costs.toml --prior 0.01 -o decisions.csv
     deciban decide eval.txt --model model.json --costs costs.toml --prior 0.01 --key eval.key -o decisions.csv
     """
-    from deciban.decisions import explained
     from deciban.io.decision_files import EXAMPLE, read_costs
-    from deciban.workflows.deciding import decide_files
+    from deciban.workflows import decide_files
     from deciban.workflows.reading.quality import quality_paths
 
     if costs is None:
@@ -278,7 +274,7 @@ def decide_command(
     cli.require_own_stream(output or "", as_json=as_json)
     table, chosen = read_costs(costs), _prior(prior)
     application = table.application(chosen)
-    lines = explained(application, table.actions, table.classes) if explain else []
+    lines = decisions.explained(application, table.actions, table.classes) if explain else []
     if not scores:
         if as_json:
             cli.print_json(_decisions_for_json(table, application, lines, None), files={"costs": [costs]}, messages=())
@@ -316,7 +312,7 @@ def _costs_by_key(by_key: KeyedDecisions) -> dict[str, Any]:
 
 
 def _decisions_for_json(
-    table: CostTable, application: Application, lines: list[str], result: DecidedFiles | None
+    table: CostTable, application: decisions.Application, lines: list[str], result: DecidedFiles | None
 ) -> dict[str, Any]:
     tally = None if result is None else result.tally
     by_key = None if result is None or result.keyed is None else result.keyed
@@ -351,13 +347,11 @@ def export_command(model: str, *, target: str, output: str, as_json: bool) -> No
     """
     from deciban.io.source import require_one_stream
     from deciban.io.writing import refuse_overwriting, target_name, write_plainly
-    from deciban.models import load_model
-    from deciban.models.exporting import exported
 
     cli.require_own_stream(output, as_json=as_json)
     require_one_stream([model])
     refuse_overwriting([output], [model])
-    result = exported(load_model(model))
+    result = models.exported(models.load_model(model))
     text = result.to_python if target == "python" else result.to_json
     content = result.to_onnx() if target == "onnx" else text().encode()
     write_plainly(output, content)
@@ -383,7 +377,6 @@ def demo_command(folder: Path, *, field: str | None, force: bool, quiet: bool, s
     if field is not None:
         _show_field(folder, field, shown, force=force, quiet=quiet)
         return
-    from deciban.errors import display_name
     from deciban.io import write_demo
     from deciban.io.demos import DEMO_FILES
     from deciban.report import report_files
@@ -421,18 +414,16 @@ _COMMANDS = {
 def _show_field(folder: Path, field: str, shown: cli.OutputOptions, *, force: bool, quiet: bool) -> None:
     """Write the files of a field, and evaluate them."""
     from deciban.io.demos import FIELD_FILES, write_field_demo
+    from deciban.workflows import evaluate_files, evaluate_spoofing_files
 
     _refuse_replacing(folder, FIELD_FILES[field], force=force)
     paths, out = write_field_demo(folder, field), tables.console(shown.table_style)
     results: Any
     if field == "spoofing":
         from deciban.tables.error_rates import print_spoofing
-        from deciban.workflows.spoofing import evaluate_spoofing_files
 
         results = evaluate_spoofing_files(paths[0], asv=paths[1], preset="asvspoof2019", by="attack")
     else:
-        from deciban.workflows.evaluate import evaluate_files
-
         results = evaluate_files(paths[0], preset="iso19795" if field == "biometrics" else None)
     cli.print_messages(results.messages, quiet=quiet)
     if shown.as_json:

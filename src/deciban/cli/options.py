@@ -20,8 +20,8 @@ from click.shell_completion import CompletionItem
 
 from deciban._files import read_short_text, toml_of
 from deciban._version import __version__
-from deciban.cli.parsing import PARSERS, PictureOptions
-from deciban.errors import FormatError, InputError, Message, one_line, option
+from deciban.cli.parsing import PARSERS, PictureOptions, completer_of
+from deciban.errors import FormatError, InputError, Message, as_objects, one_line, option
 
 if TYPE_CHECKING:
     from deciban.types import KindName, Raw
@@ -83,7 +83,6 @@ def print_json(
     messages : iterable of Message or str
         Messages to the user.
     """
-    from deciban.errors import as_objects
     from deciban.evaluation.one_system import SCHEMA, json_text, plain
     from deciban.io.source import described
 
@@ -202,8 +201,6 @@ class Option(click.Option):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the completions of a value."""
-        from deciban.cli.parsing import completer_of
-
         complete = completer_of(self.opts[-1], self.metavar)
         return super().shell_complete(ctx, incomplete) if complete is None else complete(ctx, self, incomplete)
 

@@ -79,9 +79,8 @@ def _failures(text: str) -> dict[str, tuple[int, int]]:
     """Return failures and attempts to enrol and to acquire."""
     entries = dict(part.split("=") for part in text.casefold().split(","))
     _require(text.count("=") == len(entries))
-    counts = {
-        name: tuple(map(int, entries.pop(word, "").split("/"))) for name, word in (("enrol", "fte"), ("acquire", "fta"))
-    }
+    words = (("enrol", "fte"), ("acquire", "fta"))
+    counts = {name: tuple(map(int, entries.pop(word, "").split("/"))) for name, word in words}
     if entries or not all(len(pair) == 2 and 0 <= pair[0] <= pair[1] > 0 for pair in counts.values()):
         raise ValueError(text)
     return {name: (pair[0], pair[1]) for name, pair in counts.items()}

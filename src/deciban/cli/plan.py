@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban import plots, tables
+from deciban import calibration, plots, tables
 from deciban.cli import options as cli
 from deciban.cli.parsing import PictureOptions, completer_of, files
 from deciban.cli.running import working
@@ -15,7 +15,6 @@ from deciban.cli.running import working
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from deciban.calibration import Rule, RuleWeighting
     from deciban.evaluation import Preset
     from deciban.types import Raw
 
@@ -159,7 +158,6 @@ def objective_command(
     deciban objective --dcf 0.01 --dcf 0.001
     deciban objective --rule thresholds.csv --dcf 0.01
     """
-    from deciban.calibration import Rule
     from deciban.core.ranks.roc import OperatingPoint
 
     picture.require()
@@ -171,7 +169,8 @@ def objective_command(
                 f"{option} is for a suggestion: leave out --alpha, --beta and --p-target, or {option}."
             )
         usual = {"alpha": 1.0, "beta": 1.0, "p_target": 0.5}
-        rules = [Rule(a, b, p) for a, b, p in _repeated(*(rule[name] or (one,) for name, one in usual.items()))]
+        values = _repeated(*(rule[name] or (one,) for name, one in usual.items()))
+        rules = [calibration.Rule(alpha, beta, p_target) for alpha, beta, p_target in values]
     else:
         rules = [_suggestion(priors, points, 0.9 if share is None else share, own)]
         points = points or [OperatingPoint(prior) for prior in priors or ()]
@@ -187,8 +186,7 @@ def objective_command(
         click.echo(picture.written, err=True)
 
 
-def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float, own: Raw) -> Rule:
-    from deciban.calibration import suggest_for_rule, suggest_rule
+def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float, own: Raw) -> calibration.Rule:
     from deciban.core.ranks.roc import OperatingPoint, as_operating_point
 
     if own is not None:
@@ -196,18 +194,18 @@ def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: fl
             raise click.UsageError("--range and --rule both ask for a suggestion. Leave one of the two out.")
         if not points:
             raise click.UsageError("--rule is for posteriors: name the prior of a target with --dcf.")
-        return suggest_for_rule(own, [as_operating_point(point).p_target for point in points], share=share)
+        return calibration.suggest_for_rule(own, [as_operating_point(point).p_target for point in points], share=share)
 
     if priors is not None:
         if priors[0] == priors[1]:
             raise click.BadParameter(f"both ends are {priors[0]:g}. For one prior, use --dcf.", param_hint="--range")
         low, high = sorted(OperatingPoint(prior).threshold for prior in priors)
-        return suggest_rule(thresholds=(low, high), share=share)
+        return calibration.suggest_rule(thresholds=(low, high), share=share)
     if not points:
         raise click.UsageError(
             "name an objective (--alpha, --beta, --p-target), or use --range or --dcf for a suggestion."
         )
-    return suggest_rule(points, share=share)
+    return calibration.suggest_rule(points, share=share)
 
 
 def _repeated(*arguments: tuple[float, ...]) -> list[tuple[float, ...]]:
@@ -218,7 +216,7 @@ def _repeated(*arguments: tuple[float, ...]) -> list[tuple[float, ...]]:
     return list(zip(*(values * n if len(values) == 1 else values for values in arguments), strict=True))
 
 
-def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> None:
+def _show(rules: list[calibration.Rule], weightings: list[calibration.RuleWeighting], style: str) -> None:
     out = tables.console(style)
     for i, (rule, weighting) in enumerate(zip(rules, weightings, strict=True)):
         if i:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 
-from deciban import plots
+from deciban import calibration, plots
 from deciban.cli import options as cli
 from deciban.cli.parsing import PARSERS, PictureOptions, files
 from deciban.cli.running import working
 
 if TYPE_CHECKING:
-    from deciban.workflows.options import Options
+    from deciban.workflows import Options
     from deciban.workflows.reading.inputs import Opened
 
 
@@ -165,7 +165,7 @@ class PlotRequest:
         return {"scores": files.score_paths, "key": [key], "units": list(about.how_sure.files)}
 
     def _of_comparison(self) -> Addable:
-        from deciban.workflows.comparing import compare_files
+        from deciban.workflows import compare_files
 
         files, about, read = self._opened()
         with working() as say:
@@ -242,12 +242,11 @@ class PlotRequest:
 
     def _of_map(self) -> Addable:
         """Return a plot of a calibration and the scores that it maps."""
-        from deciban.calibration import Calibrator
         from deciban.workflows.model_files import trained_model
 
         path = self.own["model"]
         model = trained_model(path)
-        if not isinstance(model, Calibrator):
+        if not isinstance(model, calibration.Calibrator):
             raise click.UsageError(
                 f"calibration-map shows two-class calibrations, and {path} contains a {model.kind!r}. Use "
                 "deciban report --model for other models."

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from deciban.io.source import TwoFiles
     from deciban.models.score_model import ScoreModel
     from deciban.types import PathLike, Progress, Raw
-    from deciban.workflows import Trained
-    from deciban.workflows.options import Options
+    from deciban.workflows import Options, Trained
 
 
 _READ_AGAIN = (
@@ -210,7 +209,7 @@ def train(request: TrainingRequest, joining: cli.JoiningOptions, model_of: Calla
     request.show(done, messages, options, tables.print_trained)
 
 
-def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_step: Progress) -> list[object]:
+def _write_llrs(request: TrainingRequest, done: Trained, options: Options, say: Progress) -> list[object]:
     from deciban.workflows import apply_files
 
     if request.llrs is None:
@@ -220,16 +219,13 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
         read |= {name: getattr(options.reading, name) for name in ("missing", "duplicates")}
     if request.key is None and options.reading.renaming is not None:  # known llrs have the names in the scores
         read["ids"] = options.reading.renaming.for_scores_alone()
-    if done.renamed is not None:
-        read["names"] = done.renamed
-    if options.scale.memory is not None:
-        read["memory"] = options.scale.memory
+    read |= {"names": done.renamed, "memory": options.scale.memory}
     known = None if request.apply_to else done.cross_validated_scores
     source = done.files(request.applied_to)
     quality = request.extra.get("test_quality") if request.apply_to else None
     read |= {"interval": True, "level": options.how_sure.level} if request.interval else {}
     run = partial(apply_files, quality=quality or request.extra.get("quality"), to=request.to, known=known)
-    return list(run(done.model, source, request.llrs, progress=tell_step, write_as=request.write_as, **read))
+    return list(run(done.model, source, request.llrs, progress=say, write_as=request.write_as, **read))
 
 
 @click.command("apply", cls=cli.SectionedCommand)

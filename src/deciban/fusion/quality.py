@@ -473,9 +473,8 @@ def sums_of_measures(fusion: QualityFusion) -> dict[str, list[tuple[str, str]]]:
             sums = [weighted_sum(row, [f"q{k + 1}" for k in range(len(row))]) for row in rows.tolist()]
             is_one = [np.count_nonzero(row) == 1 and row.max() == 1.0 for row in rows]
             numbers = np.cumsum(~np.array(is_one)).tolist()
-            entries[side] = [
-                (text if one else f"combined {k}", text) for one, k, text in zip(is_one, numbers, sums, strict=True)
-            ]
+            combined_sums = zip(is_one, numbers, sums, strict=True)
+            entries[side] = [(text if one else f"combined {k}", text) for one, k, text in combined_sums]
     return entries
 
 

@@ -187,9 +187,8 @@ def plain_combination(combination: Combination) -> Json:
         raise InputError(
             f"combine: expected a matrix, or matrices of {', '.join(QUALITY_SIDES)}; got matrices of {[*combination]}."
         )
-    return {
-        kind: _matrix(combination[kind], f"combine[{kind!r}]").tolist() for kind in QUALITY_SIDES if kind in combination
-    }
+    kinds = [kind for kind in QUALITY_SIDES if kind in combination]
+    return {kind: _matrix(combination[kind], f"combine[{kind!r}]").tolist() for kind in kinds}
 
 
 def matrices_of(combine: Combination) -> dict[str, FloatArray]:

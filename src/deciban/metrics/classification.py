@@ -69,7 +69,7 @@ def ece(
     >>> round(ece([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], prior=0.5, bins=5), 3)
     0.245
     """
-    weight, gap = _bins(tar, non, tar_weights, non_weights, prior=prior, bins=bins, scheme=scheme)
+    weight, gap = binned_gaps(*_posteriors(tar, non, tar_weights, non_weights, prior), bins, scheme)
     return math.fsum(weight * gap)
 
 
@@ -109,7 +109,7 @@ def mce(
     >>> round(mce([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], prior=0.5, bins=5), 3)
     0.5
     """
-    weight, gap = _bins(tar, non, tar_weights, non_weights, prior=prior, bins=bins, scheme=scheme)
+    weight, gap = binned_gaps(*_posteriors(tar, non, tar_weights, non_weights, prior), bins, scheme)
     return float(gap[weight > 0].max())
 
 
@@ -183,13 +183,6 @@ def _posteriors(
     weight = np.concatenate((share * shares[0], (1.0 - share) * shares[1]))
     posterior = expit(np.concatenate([np.asarray(x, np.float64) for x, _ in both]) + log_odds)
     return posterior, weight, np.concatenate((share * shares[0], np.zeros(len(shares[1]))))
-
-
-def _bins(
-    tar: ArrayLike, non: ArrayLike, tar_weights: Weights, non_weights: Weights, *, prior: float, bins: int, scheme: str
-) -> FloatPair:
-    """Return the weight of each bin, and the difference of its share of targets and its mean posterior."""
-    return binned_gaps(*_posteriors(tar, non, tar_weights, non_weights, prior), bins, scheme)
 
 
 def binned_gaps(posterior: FloatArray, weight: FloatArray, target: FloatArray, bins: int, scheme: str) -> FloatPair:

@@ -411,9 +411,8 @@ def _onnx_table(graph: _Graph, step: Step) -> None:
     score = graph.add("Clip", graph.constant(x[0]), graph.constant(x[-1]), first=at)
     place = _onnx_place(graph, x[1:-1].tolist() or [_LARGEST])
     slope = np.diff(y) / np.diff(x) if len(x) > 1 else np.zeros(1)
-    start, base, rise = (
-        graph.add("Gather", place, first=graph.constant(one)) for one in (x[: len(slope)], y[: len(slope)], slope)
-    )
+    tables = (x[: len(slope)], y[: len(slope)], slope)
+    start, base, rise = (graph.add("Gather", place, first=graph.constant(one)) for one in tables)
     graph.add("Sub", start, first=score)
     graph.add("Mul", rise)
     graph.add("Add", base)

@@ -172,12 +172,7 @@ class ClassModel(ScoreModel):
         """Check the scores of a user on their own."""
         return _validate_classes.loglik(loglik)
 
-    def _classes_of(
-        self,
-        scores: ScoreArray,
-        label: ArrayLike,  # noqa: ARG002  # needed by subclasses
-        classes: Names,
-    ) -> tuple[int, Sequence[str] | None]:
+    def _classes_of(self, scores: ScoreArray, label: ArrayLike, classes: Names) -> tuple[int, Sequence[str] | None]:  # noqa: ARG002
         """Return the number of classes, and their names, if known."""
         return scores.shape[-1], classes
 

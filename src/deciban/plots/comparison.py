@@ -384,7 +384,9 @@ def plan(result: Plan, ax: Axes | None = None, **line_kw: object) -> Axes:
         canvas.explain("pilot", **_PILOT)
     canvas.ax.set_xscale("log")
     canvas.keep_limits((float(result.curve_units[0]), float(result.curve_units[-1])), (0.0, _top(result)))
-    _whole_numbers(canvas.ax)
+    canvas.ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))  # 20, 50, 100, ... units
+    canvas.ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _position: f"{value:,.0f}"))
+    canvas.ax.xaxis.set_minor_formatter(NullFormatter())
     width = "Width of the interval" if result.kind == "width" else "Detectable difference"
     unit = " (%)" if result.pilot.in_percent else ""
     return canvas.finish(f"Number of {result.pilot.noun}s", f"{width}: {result.pilot.words}{unit}")
@@ -398,13 +400,6 @@ def _top(result: Plan) -> float:
     """Return an upper limit that includes the first curve from the pilot on, and the goal with a margin."""
     values: FloatArray = result.curves[0][result.curve_units >= 0.7 * result.pilot.n_units]
     return 1.15 * max(float(values.max(initial=0.0)), 2.0 * result.target)
-
-
-def _whole_numbers(ax: Axes) -> None:
-    """Write numbers of speakers in full: 20, 50, 100, ..."""
-    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _position: f"{value:,.0f}"))
-    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 _MODEL_ROW = 0.32

@@ -12,16 +12,8 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
+from deciban.analysis import comparison as comparing
 from deciban.analysis.compared import compared_metrics
-from deciban.analysis.comparison import (
-    Comparison,
-    against_first,
-    caption_of,
-    compare_results,
-    headings_of,
-    rows_of,
-    sentences_of,
-)
 from deciban.analysis.differences import significant_differences
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError, names_apart, option
@@ -370,7 +362,7 @@ class Section:
     short: str = ""
 
 
-def comparison_of(results: Results[Any], before: Results[Any] | None) -> Comparison | None:
+def comparison_of(results: Results[Any], before: Results[Any] | None) -> comparing.Comparison | None:
     """Compare the systems of a page, or one system before and after calibration; None if this is impossible."""
     systems = results.systems
     if before is not None and len(before.systems) == len(systems) == 1:
@@ -386,22 +378,24 @@ def comparison_of(results: Results[Any], before: Results[Any] | None) -> Compari
     best = min(systems, key=operator.attrgetter(_RANKED[systems[0].kind][0])).name
     against = "all" if len(systems) <= MOST_PAIRED else "first"
     with_best = best if _MOST_WITH_CURVES < len(systems) <= MOST_PAIRED else ""
-    return compare_results(Results(systems), against=against, level=systems[0].uncertainty.level, curves_with=with_best)
+    level = systems[0].uncertainty.level
+    return comparing.compare_results(Results(systems), against=against, level=level, curves_with=with_best)
 
 
-def about_differences(comparison: Comparison) -> str:
+def about_differences(comparison: comparing.Comparison) -> str:
     """Return the caption on intervals and p-values of a comparison."""
-    return f"{caption_of(comparison)}. Differences are the first system minus the second."
+    return f"{comparing.caption_of(comparison)}. Differences are the first system minus the second."
 
 
-def differences_of(comparison: Comparison | None) -> list[Section]:
+def differences_of(comparison: comparing.Comparison | None) -> list[Section]:
     """Return the section on differences; empty if there is no comparison."""
     if comparison is None:
         return []
-    comparison = (comparison if len(comparison.systems) <= _MOST_IN_TABLE else against_first(comparison)).meaningful
+    is_large = len(comparison.systems) > _MOST_IN_TABLE
+    comparison = (comparing.against_first(comparison) if is_large else comparison).meaningful
     n_left = 1 if len(comparison.pairs) == 1 else 3
-    about, sentences = about_differences(comparison), sentences_of(comparison)
-    headings, rows = tuple(headings_of(comparison)), tuple(map(tuple, rows_of(comparison)))
+    about, sentences = about_differences(comparison), comparing.sentences_of(comparison)
+    headings, rows = tuple(comparing.headings_of(comparison)), tuple(map(tuple, comparing.rows_of(comparison)))
     table = PageTable(headings, rows, n_left, caption=about, sentences=sentences)
     return [Section("Differences between systems", [table], "Differences")]
 

@@ -510,14 +510,9 @@ def compare(
     """
     if train_before is not None and train is None:
         raise InputError("train_before: needs train. Pass the results after calibration, too.")
-    entries: dict[str, Results | None] = {
-        "training, before": train_before,
-        "training": train,
-        "test, before": before,
-        "test": results,
-    }
-    if train is None:
-        entries = {"before calibration": before, "after calibration": results}
+    entries: dict[str, Results | None] = {"before calibration": before, "after calibration": results}
+    if train is not None:
+        entries = {"training, before": train_before, "training": train, "test, before": before, "test": results}
     sets = {name: matched(one, results, name) for name, one in entries.items() if one is not None}
     if len(sets) == 1:
         return None

@@ -50,7 +50,7 @@ def spoofing_tables(results: SpoofingResults, *, everything: bool = False) -> li
             continue
         shown = results.shown(systems[0])
         headings = [SPOOFING_METRICS[name].label for name in shown]
-        rows = [(one.name, *_cells(one, one.metrics, shown, everything)) for one in systems]
+        rows = [(one.name, *_cells(one, one.metrics, shown, everything=everything)) for one in systems]
         caption = captioned(f"{results.edition.plan.name}: {words}", [one.evaluation for one in systems])
         tables.append(table(["system", *headings], rows, caption=caption))
         for one in systems:
@@ -111,7 +111,7 @@ def _tables_of_conditions(one: SpoofingSystem, lines: Sequence[str], *, everythi
     by_columns = dict[tuple[str, ...], list[tuple[str, ...]]]()
     lines = [name for name in lines if any(name in metrics for _, metrics in one.conditions)]
     for condition, metrics in one.conditions:
-        cells = _cells(one, metrics, lines, everything)
+        cells = _cells(one, metrics, lines, everything=everything)
         names = ["-" if value is None else value for value in condition.values.values()]
         row = (*names, *map(amount, condition.trials.values()), *cells)
         by_columns.setdefault(tuple(condition.values), []).append(row)
@@ -124,10 +124,7 @@ def _tables_of_conditions(one: SpoofingSystem, lines: Sequence[str], *, everythi
 
 
 def _cells(
-    one: SpoofingSystem,
-    metrics: Mapping[str, Measured],
-    shown: Sequence[str],
-    everything: bool,  # noqa: FBT001  # the option of the caller
+    one: SpoofingSystem, metrics: Mapping[str, Measured], shown: Sequence[str], *, everything: bool
 ) -> list[str]:
     """Write metrics with their intervals."""
     lines = list[str]()

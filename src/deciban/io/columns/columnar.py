@@ -606,10 +606,8 @@ def of_one_system(frame: Frame, systems: Mapping[str, Sequence[str]], name: str,
     twice = [one for one in classes if one in others]
     if twice:
         raise InputError(f"classes: {twice[0]!r} is another column, not a score of {name}. Rename it.")
-    return pa.table(
-        [*(column_of(table, column) for column in own), *(table.column(column) for column in others)],
-        [*classes, *others],
-    )
+    columns = [*(column_of(table, column) for column in own), *(table.column(column) for column in others)]
+    return pa.table(columns, [*classes, *others])
 
 
 def columns_named(role: str, value: Any) -> list[str]:
