@@ -54,10 +54,8 @@ def test_an_action_is_worth_what_deciding_without_it_costs_more():
         assert tally.worth[k] == pytest.approx(without.expected_cost - tally.expected_cost, abs=1e-12)
     lines = tally.lines(["a", "b", "c", "ask"], Application(COSTS, PRIOR))
     assert lines[0].startswith("100 decided: a ")
-    assert (
-        lines[3]
-        == f"mean cost at the given prior: {default_risk(costs=COSTS, prior=PRIOR):.6g} without scores (always ask)"
-    )
+    by_prior = f"mean cost, classes weighted by the prior: {default_risk(costs=COSTS, prior=PRIOR):.6g} without scores"
+    assert lines[3] == f"{by_prior} (always ask)"
 
 
 def test_expected_costs_do_not_depend_on_the_trials_beside():
@@ -77,4 +75,4 @@ def test_decisions_that_are_to_cost_more_than_none_say_why():
         " ".join(decide(np.full(n, llr), costs=costs, prior=prior).tally().lines(["accept", "reject"], application))
         for llr, n in ((1.0, 100), (-1.0, 100), (1.0, 9))
     ]
-    assert ["these trials is higher than that" in one for one in said] == [True, False, False]
+    assert ["cost is higher than without scores" in one for one in said] == [True, False, False]

@@ -21,7 +21,7 @@ def sizes(of_units, n_units=50):
         (0.99, 0.04, (0.005, 0.04), [4.0], ""),
         (0.999, 0.02, (0.02, 0.02), [10.0], ""),
         (1.0, 0.0, (0.0, 0.0), [4.0], "perfectly separated"),
-        (0.9, 0.2, (0.2, 0.2), [1.0, 1.0, 1.0, 1.0, 40.0], "count as those of"),
+        (0.9, 0.2, (0.2, 0.2), [1.0, 1.0, 1.0, 1.0, 40.0], "are worth only"),
     ],
 )
 def test_notes_stand_where_simulations_show_a_failure(auc, eer, rates, of_units, words):

@@ -627,8 +627,12 @@ class Chain(Calibrator):
 
     def uncertainty_lines(self) -> list[str]:
         """Return a sentence on the standard errors of the chain, and one on those of its first step, if any."""
-        first = self.steps[0].uncertainty_
-        return [*super().uncertainty_lines(), *([] if first is None else [f"{self.steps[0].kind}: {first.words}"])]
+        lines, first = super().uncertainty_lines(), self.steps[0]
+        if first.uncertainty_ is None:
+            return lines
+        lines = [line.replace("standard errors: ", "standard errors of chain: ") for line in lines]
+        own = first.uncertainty_.words.removeprefix("standard errors: ")
+        return [*lines, f"standard errors of step {first.kind}: {own}"]
 
     def parameter_lines(self) -> list[str]:
         """Return a line for each step."""

@@ -124,13 +124,12 @@ class DecisionTally(Additive):
         shares = [f"{name} {count:,} ({count / n:.3g})" for name, count in counts]
         default = application.default_risk
         result = [f"{n:,} decided: {', '.join(shares)}"]
-        result.append(f"mean expected cost over these trials: {self.expected_cost:.6g}")
+        result.append(f"mean expected cost, all trials weighted equally: {self.expected_cost:.6g}")
         if len(actions) > 2:
             saved = [f"{name} +{one:.3g}" for name, one in zip(actions, self.worth.tolist(), strict=True)]
             result.append(f"increase of the mean expected cost if an action is removed: {', '.join(saved)}")
-        at_prior = (
-            f"mean cost at the given prior: {default:.6g} without scores (always {actions[application.default_action]})"
-        )
+        at_prior = f"mean cost, classes weighted by the prior: {default:.6g} without scores "
+        at_prior += f"(always {actions[application.default_action]})"
         if by_key is not None:
             times = f" ({by_key[0] / default:.4g} times as much)" if default else ""
             at_prior += f", {by_key[0]:.6g} with these decisions according to the key{times}, "
@@ -138,9 +137,9 @@ class DecisionTally(Additive):
         result.append(at_prior)
         if by_key is None and n >= _ENOUGH and self.expected_cost > default * (1.0 + _ROUNDING):
             result.append(
-                "the mean expected cost over these trials is higher than that: their classes have other shares than "
-                "the prior, or the scores are not calibrated (with a key, decide prints the actual cost; a score file "
-                "with labels can be its own key)"
+                "the mean expected cost is higher than without scores: the classes have other shares in these trials "
+                "than in the prior, or the scores are not calibrated (with a key, decide prints the actual cost; a "
+                "score file with labels can be its own key)"
             )
         return result
 

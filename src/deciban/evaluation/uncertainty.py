@@ -718,7 +718,7 @@ def _unequal(design: ClusterDesign, noun: str) -> Iterator[str]:
     for name, one in zip(("targets", "non-targets"), design.sizes, strict=True):
         if one.n_clusters < _UNEQUAL * one.n_units:
             n = f"{round(one.n_clusters, 1) if one.n_clusters < 10 else round(one.n_clusters):,}"
-            many = f"the {name} of {counted(one.n_units, noun)} count as those of {n} with equal numbers"
+            many = f"for the {name}, {counted(one.n_units, noun)} are worth only {n} with equally many trials"
             items.append(f"{one.n_units:,} {name} count as {n} of equal weight" if are_single else many)
     if items:
         more = "weigh much more" if are_single else "have many more trials"

@@ -381,8 +381,12 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
     if len(systems) == 1:
         caption += f"cost at target prior {first.points[0].p_target:g}; Cllr in bits; "
         unknown = first.uncertainty is None or are_corrected(systems)
-        optimistic = "" if unknown else f", optimistic: see {either('', 'eval ')}{option(corrected=True)}"
-        caption += f"minima by isotonic regression (PAV){optimistic}; min Cllr of the system is by scale and offsets"
+        caption += "minima by isotonic regression (PAV)"
+        if not unknown:
+            caption += (
+                f", too low, so calibration losses are too high: see {either('', 'eval ')}{option(corrected=True)}"
+            )
+        caption += "; min Cllr of the system is by scale and offsets"
         out.print(replace(_of_one(first, shown), caption=caption))
         say_all(out, _remarks(first))
     else:

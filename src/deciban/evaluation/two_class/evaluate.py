@@ -112,9 +112,9 @@ def _few_errors(summary: Summary, points: Sequence[PointResult], *, are_llrs: bo
     is_rough = false_alarms >= misses
     if is_rough:
         are_all = are_llrs and max((max(point.n_fa, point.n_miss) for point in points), default=0) < roc.FEW_ERRORS
-        which, few = f"EER, {'actDCF, ' if are_all else ''}minDCF, min Cllr and AUC", f"fewer than {roc.FEW_ERRORS}"
-        words = f"{which} are uncertain: {few} misses or {few} false alarms at every prior."
-        notes.append(Note(words, "few-errors"))
+        which = f"EER, {'actDCF, ' if are_all else ''}minDCF, min Cllr and AUC"
+        words = f"at no prior are there {roc.FEW_ERRORS} misses and {roc.FEW_ERRORS} false alarms"
+        notes.append(Note(f"{which} are uncertain: {words}.", "few-errors"))
         if are_all:
             return notes
     for point in points:

@@ -302,7 +302,7 @@ class ToApply:
         """A message about the intervals of llrs, if they are written."""
         if self.level is None:
             return []
-        lines = ", ".join(self.model.uncertainty_lines()) or "from each part of the model"
+        lines = "; ".join(self.model.uncertainty_lines()) or "from each part of the model"
         return [Message("note", "", f"intervals of llrs: {100.0 * self.level:g} %; {lines}")]
 
     @property
