@@ -63,7 +63,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
     assert err.splitlines() == [
         "read  dev.txt   kaldi 'enroll test score'   250 trials",
         "key   dev.key   kaldi 'enroll test label'   50 target · 200 non-target",
-        "join  250 matched · 0 missing · 0 extra · 0 duplicate · no score occurs in both classes",
+        "join  250 matched · 0 missing · 0 extra · 0 duplicate · no target and non-target with equal scores",
         f"units  {7 + 250 - 50} speakers, found from target trials",  # models, segments, each target joins two
         "note  the 207 speakers include 200 names without target trials: unlinked names count as separate speakers",
         "wrote  model.json",

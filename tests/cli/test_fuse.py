@@ -36,7 +36,9 @@ def test_fuse_tells_what_each_system_is_worth(run):
     code, out, err = run("fuse a.txt b.txt c.txt --key key.csv -o m.json --dcf 0.1")
     assert code == 0, err
     joined, units, note, wrote = err.splitlines()[-4:]
-    assert joined == "join  300 matched · 0 missing · 0 extra · 0 duplicate · no score occurs in both classes"
+    assert (
+        joined == "join  300 matched · 0 missing · 0 extra · 0 duplicate · no target and non-target with equal scores"
+    )
     assert units.endswith("speakers, found from target trials")
     assert note.endswith("names without target trials: unlinked names count as separate speakers")
     assert wrote == "wrote  m.json"

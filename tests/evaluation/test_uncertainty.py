@@ -32,7 +32,7 @@ def test_all_trials_of_a_class_may_be_of_one_unit():
     assert known.too_few == {"targets": 1.0}
     assert known.notes[0] == (
         "The targets come from 1 effective unit (at least 5 are needed): no confidence intervals for metrics that "
-        "need them."
+        "depend on targets."
     )
     rate = np.mean(non >= 0)
     interval = found.interval(("p_fa", 0))
@@ -53,7 +53,7 @@ def test_fewer_than_five_effective_units_of_a_class_give_no_interval_and_a_note(
     known = found.uncertainty
     few = [name for name, size in zip(("targets", "non-targets"), sizes, strict=True) if size < 5]
     assert list(known.too_few) == few
-    assert sum(": no confidence intervals for metrics that need them" in note for note in known.notes) == len(few)
+    assert sum(": no confidence intervals for metrics that depend on " in note for note in known.notes) == len(few)
     enough = {name for name, size in zip(("p_miss", "p_fa"), sizes, strict=True) if size >= 5}
     assert {metric[0] for metric in known.estimates if metric[0] in ("p_miss", "p_fa")} == enough
     assert not {"eer", "cllr", "auc", ("act_dcf", 0), ("min_dcf", 0)} & known.estimates.keys()

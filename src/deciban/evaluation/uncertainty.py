@@ -465,11 +465,10 @@ def too_few_in_words(name: str, n: float, noun: str) -> str:
     """
     number = f"{n:.1f}".removesuffix(".0")
     units = f"{number} effective {noun}{'' if number == '1' else 's'}"
-    source = f"The {name} come" if name in ("targets", "non-targets") else f"Class {name} comes"
-    return (
-        f"{source} from {units} (at least {FEWEST_CLUSTERS:g} are needed): no confidence intervals for metrics that "
-        "need them."
-    )
+    is_side = name in ("targets", "non-targets")
+    source, which = (f"The {name} come", name) if is_side else (f"Class {name} comes", "this class")
+    least = f"at least {FEWEST_CLUSTERS:g} are needed"
+    return f"{source} from {units} ({least}): no confidence intervals for metrics that depend on {which}."
 
 
 def no_units(name: str) -> InputError:

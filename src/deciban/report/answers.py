@@ -578,7 +578,8 @@ def _calibration_in_words(one: Evaluation | ClassEvaluation, facts: SystemFacts,
     if max(one.cllr - one.min_cllr, 0.0) > _FINE * one.cllr:
         facts = facts_of(one)
     if (mood := calibrated(facts).mood) in ("good", "unknown"):
-        where = "in some classes " * (one.kind == "classes")
+        at_points = "at some operating points " * "".join(facts.scarce).startswith("At ")
+        where = "in some classes " if one.kind == "classes" else at_points
         unsure = f"and seems well calibrated, but {where}there are too few errors to be sure"
         fine = unsure if facts.scarce else "and is well calibrated"
         if getattr(one.requested, "discrepancy", 0.0) > 0.0:

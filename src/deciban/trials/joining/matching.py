@@ -99,18 +99,19 @@ def ties_in_words(ties: Mapping[str, float]) -> str:
     """Describe the numbers of scores that are tied across classes: for each of up to three systems, or as a range.
 
     >>> ties_in_words({"a": 0, "b": 2}), ties_in_words({"a": 0})
-    ('trials whose score occurs in both classes: 0 (a), 2 (b)', 'no score occurs in both classes')
+    ('trials whose score occurs in both classes: 0 (a), 2 (b)', 'no target and non-target with equal scores')
     >>> ties_in_words({"a": 0, "b": 2, "c": 1, "d": 30})
     'trials whose score occurs in both classes: 1 to 30 in 3 of 4 systems'
     """
     if not any(ties.values()):
-        return "no score occurs in both classes"
+        return "no target and non-target with equal scores"
     if len(ties) > 3:  # all systems are named before
         some = [n for n in ties.values() if n]
         few, many = f"{min(some):,}", f"{max(some):,}"
         how_many = few if few == many else f"{few} to {many}"
         return f"trials whose score occurs in both classes: {how_many} in {len(some)} of {len(ties)} systems"
-    return "trials whose score occurs in both classes: " + ", ".join(f"{n:,} ({name})" for name, n in ties.items())
+    of_each = [f"{n:,}{f' ({name})' * (len(ties) > 1)}" for name, n in ties.items()]
+    return f"trials whose score occurs in both classes: {', '.join(of_each)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
