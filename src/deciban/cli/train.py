@@ -240,10 +240,10 @@ def apply_command(
 
     Two classes: only the scores change; other columns stay the same, and so does the format, unless the ending of OUT
     or --to sets another. With --interval, or for multiclass scores, a new table is written with the trials, their
-    scores and labels, and the other columns. A calibration accepts several files; OUT is then a folder, written
-    FOLDER/. A fusion needs the files of all its systems, with the same names or in the same order as in training; OUT
-    has the format and the trials of the first file. A fusion trained with --missing subset fuses every trial that at
-    least one system scored. A multiclass model writes log-likelihoods.
+    scores and labels, and the other columns. A calibration accepts several files; OUT must then be a folder,
+    with a slash at the end (FOLDER/). A fusion needs the files of all its systems, with the same names or in the same
+    order as in training; OUT has the format and the trials of the first file. A fusion trained with --missing subset
+    fuses every trial that at least one system scored. A multiclass model writes log-likelihoods.
 
     If the input is a folder of Parquet files or larger than memory, OUT is a new folder of Parquet files, or one file
     if its name ends in .parquet. The folder appears when it is complete; repeat an interrupted command to continue it.
