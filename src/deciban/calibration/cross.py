@@ -416,6 +416,6 @@ class SourceParts:
             except TrialError as error:
                 raise error.among(np.flatnonzero(_shares_none(out, self.source.held)), before=before) from error
             except InputError as error:
-                raise InputError(f"{before}{error}") from error
+                raise InputError(f"{before}{str(error).removeprefix('scores: ')}") from error
         step = partial(_crossed, models, chosen, tuple(self.source.systems[k] for k in chosen))
         return self.source.map(step, systems=(name,), is_double=True, quality=(), incomplete=False)

@@ -264,10 +264,21 @@ class SectionedCommand(click.Command):
         _write_options(ctx, formatter, "Options", [one for one in items if common.intersection(one.opts)])
         others = list[tuple[str, str]]()
         for topic, several in by_topic.items():
-            names = [max(one.opts, key=len) for one in several if not common.intersection(one.opts)]
+            names = [_unbroken_name(one) for one in several if not common.intersection(one.opts)]
             others += [("Other" if topic == "Options" else topic, ", ".join(names))] if names else []
         with formatter.section(f"More options (deciban {self.name} --help-all)"):
             formatter.write_dl(others)
+        formatter.buffer = [text.replace(_HYPHEN, "-") for text in formatter.buffer]
+
+
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+"""Replaces hyphens while lines are wrapped."""
+
+
+def _unbroken_name(option: click.Option) -> str:
+    """Return the name of an option, and that of its opposite unless it begins with ``--no-``."""
+    opposite = [name for name in option.secondary_opts if not name.startswith("--no-")]
+    return "/".join([max(option.opts, key=len), *opposite]).replace("-", _HYPHEN)
 
 
 HELP_ALL = "deciban.cli.help_all"

@@ -125,7 +125,7 @@ class ClassModel(ScoreModel):
             "linear form, set no_errors to the reason."
         )
 
-    no_errors = "there is no formula for this form of map; only calibrations with one scale and fusions have one"
+    no_errors = "there is no formula for this form of map, only for fusions and for calibrations with a single scale"
     no_intervals = "log-likelihoods of a trial are known only up to a constant, so a single one has no interval"
 
     @property

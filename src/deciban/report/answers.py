@@ -439,9 +439,7 @@ def _how(facts: SystemFacts) -> tuple[str, ...]:
         return ()
     scale = facts.scale or 1.0
     if off := _off_scale(scale):
-        messages.append(
-            f"{'Over' if scale < 1.0 else 'Under'}confident: its {scores} are {off} (best scale {scale:.2g})."
-        )
+        messages += [f"{'Over' if scale < 1.0 else 'Under'}confident: its {scores} are {off} (best scale {scale:.2g})."]
     if facts.leaning:
         messages.append(f"Its {scores} {facts.leaning}.")
     if not messages and facts.scale is not None:
@@ -562,7 +560,7 @@ def verdict(one: Evaluation | ClassEvaluation, *, with_calibration: bool = True)
     words = _SEPARATES.get(separation.verdict, "its separation is not known").format(what)
     measure = f"{facts.main_metric} {100 * rate:{'.0f' if rate >= 0.0995 else '.2g'}} %"
     if one.kind == "classes" and facts.is_far_off:  # decisions are wrong by calibration, too
-        measure = f"min Cllr {number(facts.min_cllr, 2)} of {_bits(facts.reference)}"
+        measure = f"min Cllr {number(facts.min_cllr)}, without scores {_bits(facts.reference)}"
     is_final = separation.verdict in ("no", _TOO_FEW) or not with_calibration
     more = "" if is_final else f", {_calibration_in_words(one, facts, 'and' if separation.mood == 'bad' else 'but')}"
     return f"{one.name}: {words} ({measure}){more}."

@@ -343,9 +343,8 @@ def points_table(
     costs = [one.name for one in shown if one.tables == "all" or (in_full and not is_two_class)]
     by_prior = in_full and not is_two_class
     for names, one in named:
-        hidden = (
-            [x.name for x in shown if x.needs_llrs] if is_two_class and not everything and not has_llrs(one) else []
-        )
+        is_raw = is_two_class and not everything and not has_llrs(one)
+        hidden = [x.name for x in shown if is_raw and x.needs_llrs]
         for k, point in enumerate(one.cost_points):
             cells = ["-" if name in hidden else cell_of((name, k), one) for name in costs]
             cells[1:1] = [corrected_cell(("min_dcf", k), one)] if corrected else []
@@ -381,12 +380,9 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
     if len(systems) == 1:
         caption += f"cost at target prior {first.points[0].p_target:g}; Cllr in bits; "
         unknown = first.uncertainty is None or are_corrected(systems)
-        caption += "minima by isotonic regression (PAV)"
-        if not unknown:
-            caption += (
-                f", too low, so calibration losses are too high: see {either('', 'eval ')}{option(corrected=True)}"
-            )
-        caption += "; min Cllr of the system is by scale and offsets"
+        way = f"see {either('', 'eval ')}{option(corrected=True)}"
+        biased = "" if unknown else f", too low, so calibration losses are too high: {way}"
+        caption += f"minima by isotonic regression (PAV){biased}; min Cllr of the system is by scale and offsets"
         out.print(replace(_of_one(first, shown), caption=caption))
         say_all(out, _remarks(first))
     else:

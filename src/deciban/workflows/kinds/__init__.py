@@ -237,8 +237,8 @@ def prior_of_classes(reading: Reading) -> Prior:
 
 
 _APPLIED = (
-    "the scores look like probabilities, and the model is applied to them unchanged, which is right if it was trained "
-    "on such scores. If they are probabilities, training and using it with {way} is better"
+    "the scores look like probabilities, and the model is applied to them unchanged. If they are probabilities, train "
+    "and apply it with {way} instead"
 )
 
 _NO_RATIOS = (
