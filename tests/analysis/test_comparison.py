@@ -61,7 +61,7 @@ def test_few_errors_are_noted_beside_differences():
     """Intervals of differences are as rough as those of the systems: in simulations they miss most with few errors."""
     systems = [evaluation("A", 2.0), evaluation("B", 1.5)]
     (note,) = (one for one in compare_results(Results(tuple(systems))).notes if "uncertain" in one)
-    words = "at no prior are there 30 misses and 30 false alarms."
+    words = "whatever the prior, the best threshold gives fewer than 30 misses or fewer than 30 false alarms."
     assert note == f"EER, minDCF, min Cllr and AUC are uncertain: {words}"
     assert note in systems[0].notes
 

@@ -90,7 +90,7 @@ def test_forensic_validation_has_the_discrepancy_as_a_criterion(tmp_path, monkey
     code, out, _ = run("check result.json --criteria method.toml")
     assert (code, out.splitlines()[1].split()[-1]) == (1, "fail")
     code, out, _ = run("eval llrs.csv --preset forensic -q --no-intervals")
-    assert f"exclude 0 by at most (0: they all contain it): llrs {max(one.confirmed for one in found):.2f}" in out
+    assert f"together: llrs: some exclude 0, by at most {max(one.confirmed for one in found):.2f}" in out
 
 
 def test_only_relative_sizes_of_fractional_weights_matter():

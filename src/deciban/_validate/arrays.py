@@ -643,7 +643,7 @@ _SPREAD = 0.1
 def note_on_probabilities(words: str, whose: str, function: str) -> Note:
     """Return a note on scores that look like probabilities, with what to do if they are, and if not."""
     way = f"{option(probabilities='PRIOR')}{either(f', or {function}', '')}"
-    fact = f"{words}: for probabilities pass the share of {whose} in training ({way})"
+    fact = f"{words}: for probabilities pass the share of {whose} in the training data of the classifier ({way})"
     return Note(fact, "no-llrs", "; for other scores calibrate.")
 
 

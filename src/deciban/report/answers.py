@@ -15,7 +15,7 @@ from deciban.errors import amount, counted, option, some_of, topic_of
 from deciban.evaluation.one_system import OneSystem, advice_before_calibration, has_llrs, shown_interval
 from deciban.evaluation.two_class.evaluate import chance_error_of_auc, prior_name
 from deciban.evaluation.uncertainty import MetricKey
-from deciban.tables.writers import count, number, percent, sure
+from deciban.tables.writers import bits, count, number, percent, sure
 from deciban.types import Axis
 
 if TYPE_CHECKING:
@@ -378,7 +378,7 @@ def apart(facts: SystemFacts) -> Answer:
     if facts.are_too_few:
         verdict, mood = _TOO_FEW, "unknown"
     words = (
-        f"With ideal calibration, its scores would deliver {number(held, 2)} of the {_bits(facts.reference)} needed to "
+        f"With ideal calibration, its scores would deliver {number(held, 2)} of the {bits(facts.reference)} needed to "
         f"tell {facts.apart}{'' if facts.main_metric == 'EER' else ' apart'} at equal priors."
     )
     return Answer(APART, verdict, mood, (words, *facts.errors))
@@ -390,7 +390,7 @@ def calibrated(facts: SystemFacts) -> Answer:
         return Answer(CALIBRATED, "no", "bad", (unusable,))
     cost = f"Cllr is {number(facts.cllr)} bits"
     if facts.cllr > facts.reference and not _is_chance(facts):
-        words = f"{cost}, above the {_bits(facts.reference)} of scores without information: the scores mislead."
+        words = f"{cost}, above the {bits(facts.reference)} of scores without information: the scores mislead."
         return Answer(CALIBRATED, "no", "bad", (words, *_how(facts)))
     if math.isnan(facts.min_cllr):
         return Answer(CALIBRATED, "unknown", "unknown", (f"{cost}; its minimum is unknown.",))
@@ -420,10 +420,6 @@ def _unusable(facts: SystemFacts) -> str:
     if facts.has_wrong_certainty:
         return "At least one trial has infinite evidence for the wrong class, which has infinite cost."
     return ""
-
-
-def _bits(value: float) -> str:
-    return f"{value:.3g} bit{'' if value == 1.0 else 's'}"
 
 
 def _is_chance(facts: SystemFacts) -> bool:
@@ -560,7 +556,7 @@ def verdict(one: Evaluation | ClassEvaluation, *, with_calibration: bool = True)
     words = _SEPARATES.get(separation.verdict, "its separation is not known").format(what)
     measure = f"{facts.main_metric} {100 * rate:{'.0f' if rate >= 0.0995 else '.2g'}} %"
     if one.kind == "classes" and facts.is_far_off:  # decisions are wrong by calibration, too
-        measure = f"min Cllr {number(facts.min_cllr)}, without scores {_bits(facts.reference)}"
+        measure = f"min Cllr {number(facts.min_cllr)}, without scores {bits(facts.reference)}"
     is_final = separation.verdict in ("no", _TOO_FEW) or not with_calibration
     more = "" if is_final else f", {_calibration_in_words(one, facts, 'and' if separation.mood == 'bad' else 'but')}"
     return f"{one.name}: {words} ({measure}){more}."
@@ -580,6 +576,9 @@ def _calibration_in_words(one: Evaluation | ClassEvaluation, facts: SystemFacts,
         where = "in some classes " if one.kind == "classes" else at_points
         unsure = f"and seems well calibrated, but {where}there are too few errors to be sure"
         fine = unsure if facts.scarce else "and is well calibrated"
+        loss = shown_interval(one, "calibration_loss")
+        if loss is not None and loss.low > 0.0:
+            fine = f"and bad calibration costs little ({number(loss.estimate)} bits)"
         if getattr(one.requested, "discrepancy", 0.0) > 0.0:
             fine = "and is well calibrated on average, but not in all ranges of the LR"
         return fine if mood == "good" else "and its calibration is not known"

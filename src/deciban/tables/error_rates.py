@@ -223,15 +223,17 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
         for one in systems
         for row in one.requested.discrepancies
     ]
-    least = ", ".join(f"{one.name} {number(one.requested.discrepancy, 2)}" for one in systems)
+    found = [(one.name, one.requested.discrepancy) for one in systems]
+    least = [
+        f"{name}: " + (f"some exclude 0, by at most {number(x, 2)}" if x > 0 else "all contain 0") for name, x in found
+    ]
     words = (
         "log10(reported LR / LR of the data): above 0, reported LRs are too large; a row with limits alone: one "
         "class has no trials in this range"
     )
     intervals = "[95 % fiducial limits of each row, trials taken as independent]"
     headings = ["system", "log10 LR", "targets", "non-targets", "discrepancy"]
-    words += f"; {intervals}; limits that hold for all rows together exclude 0 by at most (0: they all contain it)"
-    caption = f"{words}: {least}"
+    caption = f"{words}; {intervals}; limits that hold for all rows together: {'; '.join(least)}"
     return table(headings, rows, n_left=2, caption=caption)
 
 

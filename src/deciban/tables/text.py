@@ -12,7 +12,7 @@ from rich.console import Console
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError, Note, amount, shortened, some_of, topic_of
 from deciban.evaluation.breakdowns import ByConditions, SystemConditions
-from deciban.evaluation.one_system import with_interval
+from deciban.evaluation.one_system import has_llrs, with_interval
 from deciban.evaluation.results import Results
 from deciban.tables import results as terminal
 from deciban.tables.results import (
@@ -148,9 +148,10 @@ def _print_rows(results: Results[Any], rows: Sequence[FusionRow], part: str, out
     order = [shown[row.name] for row in rows if getattr(row, part) is not None or row.note]
     sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
     results = replace(results, systems=tuple(systems))
-    how = terminal.TableOptions(everything=False, with_trials=len(sizes) > 1)
+    everything = results.kind != "two-class" or not any(map(has_llrs, systems))
+    how = terminal.TableOptions(everything=everything, with_trials=len(sizes) > 1)
     print_results(results, out, order=order, all_classes=None, options=how)
-    print_conditions(results, out, everything=False)
+    print_conditions(results, out, everything=everything)
     for row in rows:
         if row.note and (part == "dev" or getattr(row, part) is None):
             say(out, f"{row.name}: {row.note}", "yellow")

@@ -542,6 +542,11 @@ def number(value: float, digits: int = 3) -> str:
     return text
 
 
+def bits(value: float) -> str:
+    """Write a number of bits, ``1 bit`` or ``1.58 bits``."""
+    return f"{value:.3g} bit{'' if value == 1.0 else 's'}"
+
+
 def typeset(text: str) -> str:
     """Replace hyphens in a number that is already text with typographic minus signs.
 

@@ -334,7 +334,10 @@ class RateSum:
         pairs = zip(mine, theirs, strict=False)
         still = [one.distances(level) for one, other in pairs if not (np.any(one.variance) or np.any(other.variance))]
         both = zip(self.absent, (beside or self).absent, strict=False)
-        still += [replace(one, weight=np.minimum(one.weight, other.weight)).distances(level) for one, other in both]
+        for one, other in both:  # of a kind that neither has, in any class that has errors in one of them
+            wider = one if np.sum(one.weight) >= np.sum(other.weight) else other
+            are_both = np.minimum(one.weight, other.weight) > 0.0
+            still.append(replace(wider, weight=np.where(are_both, wider.weight, 0.0)).distances(level))
         below, above = combined(still, 0.0).tolist()
         return below, above
 

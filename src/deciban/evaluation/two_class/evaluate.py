@@ -113,7 +113,8 @@ def _few_errors(summary: Summary, points: Sequence[PointResult], *, are_llrs: bo
     if is_rough:
         are_all = are_llrs and max((max(point.n_fa, point.n_miss) for point in points), default=0) < roc.FEW_ERRORS
         which = f"EER, {'actDCF, ' if are_all else ''}minDCF, min Cllr and AUC"
-        words = f"at no prior are there {roc.FEW_ERRORS} misses and {roc.FEW_ERRORS} false alarms"
+        few = f"fewer than {roc.FEW_ERRORS}"
+        words = f"whatever the prior, the best threshold gives {few} misses or {few} false alarms"
         notes.append(Note(f"{which} are uncertain: {words}.", "few-errors"))
         if are_all:
             return notes
@@ -132,8 +133,8 @@ def _few_errors(summary: Summary, points: Sequence[PointResult], *, are_llrs: bo
 
 def _matter_and_are_few(summary: Summary, point: PointResult) -> tuple[bool, bool]:
     """Return whether false alarms, and misses, are few, and three more of them would matter for the actual cost."""
-    share, numbers = point.effective_prior, ((point.n_fa, summary.n_non), (point.n_miss, summary.n_tar))
-    weights = ((1.0 - share) / min(share, 1.0 - share), share / min(share, 1.0 - share))
+    numbers = (point.n_fa, summary.n_non), (point.n_miss, summary.n_tar)
+    weights = math.exp(max(point.threshold, 0.0)), math.exp(max(-point.threshold, 0.0))
     first, second = (
         n < roc.FEW_ERRORS and weight * (n + 3.0) / total > _MINOR * point.act_dcf
         for weight, (n, total) in zip(weights, numbers, strict=True)

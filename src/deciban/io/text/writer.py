@@ -413,7 +413,14 @@ def _title(column: Column, *, alone: bool) -> str:
 
 
 def _check_classes(columns: Sequence[Column], trials: Trials, format: TextFormat) -> None:
-    """Raise if a reader would confuse other columns of numbers with classes."""
+    """Raise if a reader would confuse other columns of numbers with classes, or the names of classes with scores."""
+    names = [column.name for column in columns if column.role == "classes"]
+    if not identity_of([column.role for column in columns]) and looks_numeric(names):
+        raise FormatError(
+            f"{format.name}: the names of the classes are numbers ({names[0]}), so the header would be read as scores "
+            f"of a trial without a name. Name the classes ({option(classes=['cat', 'dog'])}), or choose npy, npz or "
+            f"parquet ({option(to=...)})."
+        )
     for column in columns:
         if column.role == "score":
             raise FormatError(f"{format.name} contains scores of trials or of classes, {trials.origin.name} has both.")

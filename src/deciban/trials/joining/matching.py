@@ -75,7 +75,7 @@ class JoinReport:
         """Return the message about the join, with surplus copies by file and the ties of each system, if known."""
         copies = {name: n for name, n in reversed(self.copies) if n}
         n_systems = len(self.copies) - 1
-        extra = f"{self.extra:,} extra" + (f" in {n_systems} systems" if self.extra and n_systems > 1 else "")
+        extra = f"{self.extra:,} extra" + (" in total" if self.extra and n_systems > 1 else "")
         counts = [f"{self.matched:,} matched", f"{self.missing:,} missing", extra]
         n_copies = f"{self.duplicate:,} duplicate" if self.compared else "duplicates not checked"
         counts += [f"{n:,} duplicate in {name}" for name, n in copies.items()] or [n_copies]

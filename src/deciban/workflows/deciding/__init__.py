@@ -458,7 +458,8 @@ def _costs_explain_scores(table: CostTable) -> Iterator[None]:
     try:
         yield
     except errors.FormatError as error:
-        if not any(words in str(error) for words in ("which column is the score", "contains no scores")):
+        words = "which column is the score", "contains no scores"
+        if len(table.classes) != 2 or not any(one in str(error) for one in words):
             raise
         why = f"One score per trial is needed, because {table.name} has costs of two classes"
         raise errors.FormatError(

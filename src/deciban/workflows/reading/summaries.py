@@ -99,7 +99,7 @@ def summarize_files(
             sha256 = _content_of(path, key)  # computed before reading, to detect changes in between
             engine.make_room(source, chosen.scale.n_bytes, n_systems=len(source.systems))
             head = _head_of(source, path, chosen, keep_names=keep_names)
-            lacks_links |= head.units == "names" and bool(source.of_key)
+            lacks_links = len(paths) == 1 and head.units == "names" and bool(source.of_key)
             result = CountedRuns(head, scratch.path)
             result.rows_per_batch = rows_that_fit(
                 chosen.scale.n_bytes / 8, head.bytes_per_row, at_once=engine.n_at_once, most=_MOST_ROWS
