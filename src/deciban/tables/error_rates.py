@@ -223,9 +223,10 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
         for one in systems
         for row in one.requested.discrepancies
     ]
-    found = [(one.name, one.requested.discrepancy) for one in systems]
+    together = [(one.name, one.requested.discrepancy) for one in systems]
     least = [
-        f"{name}: " + (f"some exclude 0, by at most {number(x, 2)}" if x > 0 else "all contain 0") for name, x in found
+        f"{name}: " + (f"some exclude 0, by at most {number(x, 2)}" if x > 0 else "all contain 0")
+        for name, x in together
     ]
     words = (
         "log10(reported LR / LR of the data): above 0, reported LRs are too large; a row with limits alone: one "
