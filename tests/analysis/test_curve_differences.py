@@ -123,5 +123,5 @@ def test_ranges_are_said_in_the_order_of_priors():
     (curve, _) = compare(*systems()).pairs[0].curves
     (words,) = where_in_words([replace(curve, better=better)])
     named = [better[2].priors, better[0].priors, better[1].priors]
-    assert f"B is significantly better at effective priors {', '.join(named)} and in 2 narrower ranges" in words
+    assert f"B is significantly better at effective priors {', '.join(named)} and in 2 other ranges" in words
     assert words.endswith(f"(95 % band for all of {len(curve.log_odds)} priors together)")

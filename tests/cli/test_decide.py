@@ -31,7 +31,7 @@ def test_decisions_are_written_and_told(run, tmp_path):
         '"reject"',
     ]
     assert "3 decided: accept 1 (0.333), reject 1 (0.333), ask 1 (0.333)" in out
-    assert ", 0.075 with these decisions according to the key (0.25 times that), " in out
+    assert ", 0.075 with these decisions according to the key (0.25 times the cost without scores), " in out
 
 
 def test_keys_without_a_header_need_their_columns_and_scores_are_listed_once(run, tmp_path):
@@ -45,7 +45,7 @@ def test_keys_without_a_header_need_their_columns_and_scores_are_listed_once(run
     assert (code, f"{call} --key-columns trial,class" in err) == (2, True)
     code, out, err = run(f"{call} --key-columns trial,class")
     assert code == 0, err
-    assert ", 0 with these decisions according to the key (0 times that), 0.242485 expected from the scores" in out
+    assert ", 0 with these decisions according to the key (0 times the cost without scores), 0.242485 expected" in out
     assert err.count("read  loglik.csv") == 1
 
 

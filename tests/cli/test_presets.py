@@ -37,7 +37,7 @@ def test_one_is_explained_in_words(run):
     code, out, _ = run("presets sre18-cmn2")
     assert code == 0
     told = " ".join(out.split())
-    assert "mean over 2 points of the actual DCF, normalized" in told
+    assert "mean of the normalized actual DCF at 2 operating points" in told
     assert "verified. Points and weights of partitions: the scorer of the evaluation." in told
     assert "two estimators" in told
 

@@ -134,7 +134,7 @@ def test_results_without_files():
     [
         ([-1.0, -2.0], [0.0, 1.0], "Scores look reversed: the target has the higher score in only 0.0 %"),
         ([5.0] * 50 + [-9.0] * 50, [-5.0] * 100, ", using the scores clearly costs more than ignoring them."),
-        ([1.0], [0.0], "actDCF, minDCF, min Cllr and AUC are uncertain: whatever the prior, the best threshold gives"),
+        ([1.0], [0.0], "EER, minDCF, min Cllr and AUC are uncertain: whatever the prior, the best threshold gives"),
         ([math.inf, 0.0], [-math.inf, 1.0], "2 scores are infinite, all for the right class"),
     ],
 )

@@ -462,7 +462,7 @@ def _ranges(log_odds: FloatArray, mask: BoolArray, better: str) -> list[PriorRan
 
 
 def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
-    """Return a sentence for each curve on the better system by prior; of many ranges, the widest are named."""
+    """Return a sentence for each curve on the better system by prior; of many ranges, some of the widest are named."""
     lines = []
     for one in curves:
         messages = list[str]()
@@ -470,7 +470,7 @@ def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
             places = sorted((p for p in one.better if p.better == name), key=lambda p: (p.low - p.high, p.low))
             ranges = [place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low)]
             more = len(places) - _SHOWN
-            items = listed([*ranges, f"in {counted(more, 'narrower range')}"] if more > 0 else ranges)
+            items = listed([*ranges, f"in {counted(more, 'other range')}"] if more > 0 else ranges)
             priors = "target priors" if one.curve == "c_avg" else "effective priors"
             messages.append(f"{name} is significantly better at {priors} {items}")
         words = "; ".join(messages) or "no significant difference"

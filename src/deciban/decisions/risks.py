@@ -131,8 +131,7 @@ class DecisionTally(Additive):
         at_prior = f"mean cost, classes weighted by the prior: {default:.6g} without scores "
         at_prior += f"(always {actions[application.default_action]})"
         if by_key is not None:
-            times = f"{by_key[0] / default:.4g} times that" if default else ""
-            times = f" ({'the same' if times == '1 times that' else times})" if times else ""
+            times = f" ({by_key[0] / default:.4g} times the cost without scores)" if default else ""
             at_prior += f", {by_key[0]:.6g} with these decisions according to the key{times}, "
             at_prior += f"{by_key[1]:.6g} expected from the scores"
         result.append(at_prior)

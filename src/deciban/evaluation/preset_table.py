@@ -28,13 +28,13 @@ FORM = 1
 """Version of the file format of protocols."""
 
 PRIMARY = {
-    "act_dcf": "actual DCF, normalized",
-    "min_dcf": "minimum DCF, normalized",
+    "act_dcf": "normalized actual DCF",
+    "min_dcf": "normalized minimum DCF",
     "eer": "EER (ROCCH)",
     "cllr": "Cllr in bits",
     "fnmr_at_fmr": "FNMR",
     "c_avg": "C_avg",
-    "normalized_c_avg": "C_avg, normalized",
+    "normalized_c_avg": "normalized C_avg",
     "cluster_c_avg": "C_avg among the classes of a cluster",
     "pair_cost": "actual cost of distinguishing the worst pairs of classes",
 }
@@ -174,9 +174,9 @@ class Preset:
         Examples
         --------
         >>> preset("sre12").primary_in_words
-        'mean over 2 points of the actual DCF, normalized'
+        'mean of the normalized actual DCF at 2 operating points'
         >>> preset("lre17").primary_in_words
-        'mean over 2 points of the C_avg, normalized, with the same weight for every value of data_source'
+        'mean of the normalized C_avg at 2 operating points, with the same weight for every value of data_source'
         """
         words = PRIMARY[self.primary]
         if self.primary == "eer" and self.eer:
@@ -188,7 +188,7 @@ class Preset:
         elif self.primary == "cluster_c_avg":
             words = f"mean over {len(self.clusters)} clusters of the {words}"
         elif len(self.points) > 1 and self.primary not in ("eer", "cllr"):
-            words = f"mean over {len(self.points)} points of the {words}"
+            words = f"mean of the {words} at {len(self.points)} operating points"
         if self.equalize:
             words += f", with the same weight for {self.alike}"
         if self.non_target_shares:

@@ -381,7 +381,7 @@ def print_classes(systems: Sequence[ClassEvaluation], out: Console, *, all_of_th
         caption += f"cost at target prior {first.points[0].p_target:g}; Cllr in bits; "
         unknown = first.uncertainty is None or are_corrected(systems)
         way = f"see {either('', 'eval ')}{option(corrected=True)}"
-        biased = "" if unknown else f", too low, so calibration losses are too high: {way}"
+        biased = "" if unknown else f", too low, so calibration losses and their intervals are too high: {way}"
         caption += f"minima by isotonic regression (PAV){biased}; min Cllr of the system is by scale and offsets"
         out.print(replace(_of_one(first, shown), caption=caption))
         say_all(out, _remarks(first))

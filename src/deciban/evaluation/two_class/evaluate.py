@@ -111,13 +111,9 @@ def _few_errors(summary: Summary, points: Sequence[PointResult], *, are_llrs: bo
     notes, entries = list[str](), dict[tuple[str, str], list[str]]()
     is_rough = false_alarms >= misses
     if is_rough:
-        are_all = are_llrs and max((max(point.n_fa, point.n_miss) for point in points), default=0) < roc.FEW_ERRORS
-        which = f"EER, {'actDCF, ' if are_all else ''}minDCF, min Cllr and AUC"
         few = f"fewer than {roc.FEW_ERRORS}"
         words = f"whatever the prior, the best threshold gives {few} misses or {few} false alarms"
-        notes.append(Note(f"{which} are uncertain: {words}.", "few-errors"))
-        if are_all:
-            return notes
+        notes.append(Note(f"EER, minDCF, min Cllr and AUC are uncertain: {words}.", "few-errors"))
     for point in points:
         actual = _few(*_matter_and_are_few(summary, point)) if are_llrs else ""
         best = "" if is_rough else _few(-point.threshold < false_alarms, -point.threshold > misses)
