@@ -45,7 +45,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 59_060, "modules": 246, "lines on memory": 40}
+MOST = {"code lines": 59_045, "modules": 246, "lines on memory": 40}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 FARTHEST = {"eval of two classes": (45, 15), "fuse": (62, 18), "eval of many classes": (62, 20)}
