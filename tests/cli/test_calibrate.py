@@ -150,8 +150,8 @@ def test_cross_validated_in_one_call(by, column, run):
     score, truth, group = score.astype(float), truth == "target", np.array([row[column] for row in table])
     if ":" not in by:
         assert (
-            "cross-validated in 5 folds: each trial was calibrated by a model trained on trials without its "
-            "values of speaker" in err
+            "cross-validated in 5 folds: each trial was calibrated by a model trained without the trials that share "
+            "its value of speaker" in err
         )
         whole = AffineCalibrator().fit(score, truth).transform(score)
         assert not np.isclose(llr, whole, atol=1e-9).any()
@@ -167,7 +167,10 @@ def test_both_sides_of_a_trial_are_held_out(run):
         "calibrate", "dev.txt", "--key", "dev.key", "-o", "m.json", "--cross-validate", "7", "--llrs", "l.txt"
     )
     assert code == 0, err
-    assert "7 folds: each trial was calibrated by a model trained on trials without its enroll or test name" in err
+    assert (
+        "7 folds: each trial was calibrated by a model trained without the trials that share its enroll or test name"
+        in err
+    )
     assert len(set(read_scores("l.txt").score)) == 250
 
 

@@ -119,7 +119,7 @@ def test_3_a_submission_to_nist(run, trials):
     line = "calibrate mine.tsv --key key.tsv --p-target 0.01 --cross-validate modelid -o model.json --llrs better.tsv"
     code, out, err = run(line)
     assert code == 0, err
-    assert "trained on trials without its values of modelid" in err
+    assert "trained without the trials that share its value of modelid" in err
     assert run("validate better.tsv --trials trials.tsv")[0] == 0
 
 

@@ -16,8 +16,20 @@ def sizes(of_units, n_units=50):
 @pytest.mark.parametrize(
     ("auc", "eer", "rates", "of_units", "words"),
     [
-        (0.999, 0.005, (0.005, 0.005), [4.0], "Only 1 miss and 1 false alarm at the threshold nearest to the EER"),
-        (0.999, 0.005, (0.0, 0.005), [4.0], "No misses and 1 false alarm at the threshold nearest to the EER"),
+        (
+            0.999,
+            0.005,
+            (0.005, 0.005),
+            [4.0],
+            "Only 1 miss and 1 false alarm at the corner of the ROC hull nearest to the EER",
+        ),
+        (
+            0.999,
+            0.005,
+            (0.0, 0.005),
+            [4.0],
+            "No misses and 1 false alarm at the corner of the ROC hull nearest to the EER",
+        ),
         (0.99, 0.04, (0.005, 0.04), [4.0], ""),
         (0.999, 0.02, (0.02, 0.02), [10.0], ""),
         (1.0, 0.0, (0.0, 0.0), [4.0], "perfectly separated"),

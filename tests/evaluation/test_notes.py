@@ -91,6 +91,12 @@ def test_notes_on_few_errors_judge_the_counts_that_tables_show(p_target):
         assert (kind in actual) == (n < 30 and matters)
 
 
+@pytest.mark.parametrize("costs", [(1e20, 1.0), (1.0, 1e20)])
+def test_effective_priors_that_round_to_a_limit_have_notes(costs):
+    notes = evaluate([1.0, 2.0], [0.0, -1.0], operating_points=[(0.5, *costs)]).notes
+    assert any("rests on fewer than 30" in note or "rest on fewer than 30" in note for note in notes)
+
+
 def test_errors_that_hardly_cost_anything_may_be_few():
     tar, non = many((20, 1000)), many((-20, 39_000), (10, 1000))
     notes = evaluate(tar, non, operating_points=[0.01]).notes

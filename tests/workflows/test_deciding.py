@@ -97,6 +97,13 @@ def test_costs_of_two_classes_explain_why_one_score_is_needed(folder, ending):
     assert not (folder / "out.csv").exists()
 
 
+def test_costs_of_three_classes_need_scores_of_classes(folder):
+    table = CostTable(("a", "b", "c"), ("x", "y", "z"), 1.0 - np.eye(3))
+    with pytest.raises(FormatError) as caught:
+        deciban.decide_files(folder / "llr.parquet", None, costs=table, prior="flat")
+    assert "two classes" not in str(caught.value)
+
+
 def test_a_column_of_the_scores_is_not_written_over(folder):
     (folder / "own.csv").write_text("trial,margin,score\na,wide,1.5\n")
     with pytest.raises(InputError, match="the scores have a column 'margin'"):

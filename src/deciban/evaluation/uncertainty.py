@@ -706,9 +706,9 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: Clus
     if few := few_errors(eer, rates, design):
         words = " and ".join(few)
         yield (
-            f"{'No' if words.startswith('no') else 'Only'} {words.removeprefix('no ')} at the threshold nearest to the "
-            "EER: intervals of AUC and of mean costs such as Cllr may be too narrow, because rare, costly errors may "
-            "be missing from the data."
+            f"{'No' if words.startswith('no') else 'Only'} {words.removeprefix('no ')} at the corner of the ROC hull "
+            "nearest to the EER: intervals of AUC and of mean costs such as Cllr may be too narrow, because rare, "
+            "costly errors may be missing from the data."
         )
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from deciban import FormatError, InputError
 from deciban.io.formats import Contents, by_name, text_formats
 from deciban.io.text import writer as lines
-from deciban.trials import Index, Key, Scores, SegmentQuality, Trials
+from deciban.trials import ClassScores, Index, Key, Scores, SegmentQuality, Trials
 from support.text_formats import again, any_double, assert_same, bits, conditions_of, names_of, read_bytes, written
 
 PAIR = {"enroll": ["a", "a"], "test": ["x", "y"]}
@@ -203,3 +203,12 @@ def test_every_line_of_a_format_can_be_written(name):
         text = written(Contents.of(*(items or [Index(trials)])), name).decode().splitlines()
         columns = len([word for word in words if word != "*"]) + max(0, len(systems) - 1)
         assert {len(one.split(form.delimiter)) for one in text} == {columns}
+
+
+def test_numbered_classes_without_names_of_trials_are_not_written_as_text():
+    """Their header would be read as a row of scores."""
+    contents = Contents.of(ClassScores(Trials.of_rows(2), ("0", "1"), np.zeros((2, 2))))
+    with pytest.raises(FormatError, match=r"the names of the classes are numbers \(0, 1, \.\.\.\)"):
+        written(contents, "table")
+    named = Contents.of(ClassScores(Trials.of({"trial": ["a", "b"]}), ("0", "1"), np.zeros((2, 2))))
+    assert_same(again(named, "table", "class-scores"), named)

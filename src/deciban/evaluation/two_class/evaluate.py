@@ -147,7 +147,7 @@ def _points(names: Sequence[str]) -> str:
 
 def _few(few_false_alarms: bool, few_misses: bool) -> str:  # noqa: FBT001  # two answers, in the order of words
     kinds = ["false alarms"] * few_false_alarms + ["misses"] * few_misses
-    return f"fewer than {roc.FEW_ERRORS} {' and '.join(kinds)}" if kinds else ""
+    return " and ".join(f"fewer than {roc.FEW_ERRORS} {kind}" for kind in kinds)
 
 
 _MOST_DIGITS = 7

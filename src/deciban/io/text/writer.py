@@ -417,9 +417,9 @@ def _check_classes(columns: Sequence[Column], trials: Trials, format: TextFormat
     names = [column.name for column in columns if column.role == "classes"]
     if not identity_of([column.role for column in columns]) and looks_numeric(names):
         raise FormatError(
-            f"{format.name}: the names of the classes are numbers ({names[0]}), so the header would be read as scores "
-            f"of a trial without a name. Name the classes ({option(classes=['cat', 'dog'])}), or choose npy, npz or "
-            f"parquet ({option(to=...)})."
+            f"the names of the classes are numbers ({', '.join(names[:2])}, ...), so the header of the written "
+            f"{format.name} would be read as a row of scores. Name the classes ({option(classes=['cat', 'dog'])}), or "
+            f"write npy, npz or parquet ({option(to=...)})."
         )
     for column in columns:
         if column.role == "score":

@@ -224,9 +224,9 @@ class HoldOut:
 
     def message(self, sides: tuple[str, ...], done: str) -> Message:
         """Return the message about cross-validation; ``done`` is "calibrated" or "fused"."""
-        values = f"values of {' and '.join(self.groups)}" if self.groups else f"{' or '.join(sides)} name"
-        same = f"on trials without its {values}{', in either column' * (len(self.groups) > 1)}"
-        words = f"each trial was {done} by a model trained {same if self.groups or sides else 'without it'}"
+        shared = f"value of {' or '.join(self.groups)}" if self.groups else f"{' or '.join(sides)} name"
+        others = f"the trials that share its {shared}{' (in either column)' * (len(self.groups) > 1)}"
+        words = f"each trial was {done} by a model trained without {others if self.groups or sides else 'it'}"
         return Message("folds", "", f"cross-validated in {self.parts} folds: {words}")
 
 
