@@ -87,7 +87,7 @@ def test_notes_on_few_errors_judge_the_counts_that_tables_show(p_target):
     weights = np.array([p_target, 1.0 - p_target]) / min(p_target, 1.0 - p_target)
     kinds = zip(("misses", "false alarms"), weights, (point.n_miss, point.n_fa), (900, 9000), strict=True)
     for kind, weight, n, total in kinds:
-        matters = weight * (n + 3) / total > 0.1 * point.act_dcf
+        matters = weight * (n + 3) / total > 0.05 * point.act_dcf
         assert (kind in actual) == (n < 30 and matters)
 
 

@@ -81,7 +81,7 @@ def test_cross_validated_llrs_are_those_of_the_library(files, by, n_folds):
     np.testing.assert_array_equal(done.cross_validated_scores.score, expected)
     tar, non = expected[key.is_target], expected[~key.is_target]
     assert done.cross_validated.cllr == pytest.approx(cllr(tar, non), rel=1e-12)
-    assert any("a model trained on trials without" in fact for fact in done.message_lines)
+    assert any("a model trained without the trials that share its" in fact for fact in done.message_lines)
 
 
 def test_the_record_for_machines(files):

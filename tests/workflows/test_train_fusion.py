@@ -75,7 +75,7 @@ def test_cross_validated_by_group(by, parts, folder):
     crossed = done.dev.systems[-1]
     assert crossed.name == "fusion (cross-validated)"
     assert crossed.cllr == pytest.approx(cllr(expected), rel=1e-6)
-    assert any("a model trained on trials without" in fact for fact in done.message_lines)
+    assert any("a model trained without the trials that share its" in fact for fact in done.message_lines)
     assert done.summary[-1].endswith("expect those of 'fusion (cross-validated)'.")
 
 

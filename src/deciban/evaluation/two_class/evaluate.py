@@ -98,7 +98,7 @@ def _infinite(summary: Summary) -> list[str]:
     return [f"{n_infinite:,} scores are infinite, all for the right class."] if n_infinite else []
 
 
-_MINOR = 0.1
+_MINOR = 0.05
 """Share of the actual cost up to which a kind of errors can be rare without a note."""
 
 
