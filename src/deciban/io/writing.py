@@ -244,8 +244,8 @@ def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
     default = special.get(kind) or entries.get(sides)
     if default == "nist-lre" and sides == ROW:
         raise FormatError(
-            f"{shown}: trials without names are not written as lines of multiclass scores. End the name in .npy, .npz "
-            f"or .parquet, or name one of these formats ({option(to=...)})."
+            f"{shown}: a text file of multiclass scores needs names of trials, and these trials have none. Choose an "
+            f"output file that ends in .npy, .npz or .parquet, or one of these formats ({option(to=...)})."
         )
     if default is None:
         able = ", ".join(name for name, f in formats.formats().items() if set(f.writes) & set(contents.kinds))

@@ -302,8 +302,9 @@ class ToApply:
         """A message about the intervals of llrs, if they are written."""
         if self.level is None:
             return []
-        lines = "; ".join(self.model.uncertainty_lines()) or "from each part of the model"
-        return [Message("note", "", f"intervals of llrs: {100.0 * self.level:g} %; {lines}")]
+        lines = self.model.uncertainty_lines() or ["from each part of the model"]
+        words = "; ".join([*lines, *(["intervals cover both"] if len(lines) > 1 else [])])
+        return [Message("note", "", f"intervals of llrs: {100.0 * self.level:g} %; {words}")]
 
     @property
     def question(self) -> str:
