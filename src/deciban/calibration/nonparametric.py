@@ -627,12 +627,11 @@ class Chain(Calibrator):
 
     def uncertainty_lines(self) -> list[str]:
         """Return a sentence on the standard errors of the chain, and one on those of its first step, if any."""
-        lines, first = super().uncertainty_lines(), self.steps[0]
-        if first.uncertainty_ is None:
-            return lines
-        lines = [line.replace("standard errors: ", "standard errors of chain: ") for line in lines]
-        own = first.uncertainty_.words.removeprefix("standard errors: ")
-        return [*lines, f"standard errors of step {first.kind}: {own}"]
+        first = self.steps[0]
+        if self.uncertainty_ is None or first.uncertainty_ is None:
+            return super().uncertainty_lines()
+        of_step = f"standard errors of step {first.kind}: {first.uncertainty_.basis}"
+        return [f"standard errors of chain: {self.uncertainty_.basis}", of_step]
 
     def parameter_lines(self) -> list[str]:
         """Return a line for each step."""

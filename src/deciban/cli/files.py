@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from deciban.io.decision_files import CostTable
     from deciban.types import Raw
-    from deciban.workflows.deciding import DecidedFiles, KeyedDecisions
+    from deciban.workflows.deciding import DecidedFiles
     from deciban.workflows.inspection import Inspection
 
 
@@ -307,10 +307,6 @@ def _prior(text: str | None) -> Raw:
     return PARSERS["prior"](text)
 
 
-def _costs_by_key(by_key: KeyedDecisions) -> dict[str, Any]:
-    return {"counts": by_key.counts.tolist(), "risk": by_key.risk, "expected_cost": by_key.expected_cost}
-
-
 def _decisions_for_json(
     table: CostTable, application: decisions.Application, lines: list[str], result: DecidedFiles | None
 ) -> dict[str, Any]:
@@ -328,7 +324,7 @@ def _decisions_for_json(
         "counts": None if tally is None else tally.counts.tolist(),
         "expected_cost": None if tally is None else tally.expected_cost,
         "worth": None if tally is None else tally.worth.tolist(),
-        "by_key": None if by_key is None else _costs_by_key(by_key),
+        "by_key": None if by_key is None else by_key.to_dict(),
     }
 
 

@@ -112,10 +112,15 @@ class ParameterUncertainty(ABC):
     @property
     def words(self) -> str:
         """Sentence on the units and the method."""
+        return f"standard errors: {self.basis}"
+
+    @property
+    def basis(self) -> str:
+        """The method and the units."""
         few = f"; fewer than {FEW_UNITS}, so they are approximate" if self.n_units < FEW_UNITS else self._unequal
         units = number_of_units(self.n_units, self.noun, self.source)
         units += "" if is_independent(self.source) else f" ({self.source})"
-        return f"standard errors: {self.method}, by {units}{few}"
+        return f"{self.method}, by {units}{few}"
 
     @property
     def _unequal(self) -> str:

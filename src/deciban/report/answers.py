@@ -572,8 +572,8 @@ def _calibration_in_words(one: Evaluation | ClassEvaluation, facts: SystemFacts,
     if max(one.cllr - one.min_cllr, 0.0) > _FINE * one.cllr:
         facts = facts_of(one)
     if (mood := calibrated(facts).mood) in ("good", "unknown"):
-        at_points = "at some operating points " * "".join(facts.scarce).startswith("At ")
-        where = "in some classes " if one.kind == "classes" else at_points
+        at_points = one.kind == "two-class" and not facts.are_too_few and one.dr30[0] < one.dr30[1]
+        where = "in some classes " if one.kind == "classes" else "at some operating points " * at_points
         unsure = f"and seems well calibrated, but {where}there are too few errors to be sure"
         fine = unsure if facts.scarce else "and is well calibrated"
         loss = shown_interval(one, "calibration_loss")

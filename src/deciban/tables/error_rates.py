@@ -225,8 +225,7 @@ def discrepancy_table(systems: Sequence[Evaluation]) -> Table:
     ]
     together = [(one.name, one.requested.discrepancy) for one in systems]
     least = [
-        f"{name}: " + (f"some exclude 0, by at most {number(x, 2)}" if x > 0 else "all contain 0")
-        for name, x in together
+        f"{name}: {f'some exclude 0, by at most {number(x, 2)}' if x else 'all contain 0'}" for name, x in together
     ]
     words = (
         "log10(reported LR / LR of the data): above 0, reported LRs are too large; a row with limits alone: one "

@@ -126,14 +126,15 @@ class Batch:
         return stacked(self.scores)
 
     @property
-    def counted(self) -> BoolArray | None:
+    def is_counted(self) -> BoolArray | None:
         """True for trials of positive weight; None if all have one."""
         return None if self.weight is None or np.all(self.weight > 0) else np.asarray(self.weight > 0)
 
     @property
     def counting(self) -> Batch:
         """The trials of positive weight; others do not define or join units."""
-        return self if self.counted is None else self.take(self.counted)
+        mask = self.is_counted
+        return self if mask is None else self.take(mask)
 
     def by_class(self, score: ScoreArray | None = None) -> tuple[WeightedScores, WeightedScores]:
         """Return scores and weights of targets and of non-targets, for the first system or for the given scores."""

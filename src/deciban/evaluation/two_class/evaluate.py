@@ -115,7 +115,7 @@ def _few_errors(summary: Summary, points: Sequence[PointResult], *, are_llrs: bo
         words = f"whatever the prior, the best threshold gives {few} misses or {few} false alarms"
         notes.append(Note(f"EER, minDCF, min Cllr and AUC are uncertain: {words}.", "few-errors"))
     for point in points:
-        actual = _few(*_matter_and_are_few(summary, point)) if are_llrs else ""
+        actual = _few(*_few_and_costly(summary, point)) if are_llrs else ""
         best = "" if is_rough else _few(-point.threshold < false_alarms, -point.threshold > misses)
         alike = {"actDCF and minDCF": best} if actual == best else {"actDCF": actual, "minDCF": best}
         for costs, errors in alike.items():
@@ -127,7 +127,7 @@ def _few_errors(summary: Summary, points: Sequence[PointResult], *, are_llrs: bo
     return notes
 
 
-def _matter_and_are_few(summary: Summary, point: PointResult) -> tuple[bool, bool]:
+def _few_and_costly(summary: Summary, point: PointResult) -> tuple[bool, bool]:
     """Return whether false alarms, and misses, are few, and three more of them would matter for the actual cost."""
     numbers = (point.n_fa, summary.n_non), (point.n_miss, summary.n_tar)
     weights = math.exp(max(point.threshold, 0.0)), math.exp(max(-point.threshold, 0.0))

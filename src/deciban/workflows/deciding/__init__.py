@@ -191,6 +191,10 @@ class KeyedDecisions:
     risk: float
     expected_cost: float
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON types."""
+        return {"counts": self.counts.tolist(), "risk": self.risk, "expected_cost": self.expected_cost}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecidedFiles:

@@ -454,7 +454,7 @@ class Kind(ABC, Generic[S, K, A]):
 
         Every trial is a unit if nothing links trials; ``key`` also has the trials that were left out, if any.
         """
-        return units_of_trials(errors.not_none(batch.trials, "trials"), batch.counted, noun=self.noun), ()
+        return units_of_trials(errors.not_none(batch.trials, "trials"), batch.is_counted, noun=self.noun), ()
 
     def units_unasked_of_source(self, source: TrialSource, engine: Engine) -> UnitsFound | None:
         """Return the same for data larger than memory; None if every trial is a unit."""

@@ -274,17 +274,17 @@ class TwoClass(kinds.Kind[Scores, Key, Aligned]):
 
     def units_unasked(self, batch: Batch, key: Batch) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """Return speakers, found from target trials; if names do not identify speakers, every trial as a unit."""
-        trials, counted = not_none(key.trials, "trials"), key.counted
+        trials, mask = not_none(key.trials, "trials"), key.is_counted
         if trials.sides[:2] != PAIR:
             return super().units_unasked(batch, key)
-        result, truth = speakers_of(trials, key.labels, counted), key.labels if counted is None else key.labels[counted]
+        result, truth = speakers_of(trials, key.labels, mask), key.labels if mask is None else key.labels[mask]
         n_tar = int(np.count_nonzero(truth))
         if _names_occur_once(result.units.n_units, n_tar, len(truth) - n_tar):
             return super().units_unasked(batch, key)
         if key is batch:
             return result.units, notes_on_speakers(result.by_name, result.units.keys, result.n_contradictions)
         units = result.units.take(not_none(Lookup(not_none(batch.trials, "trials")).find(trials).rows, "rows"))
-        some = slice(None) if batch.counted is None else batch.counted
+        some = slice(None) if batch.is_counted is None else batch.is_counted
         facts = UnitFacts.of_partition(units.take(some), batch.labels[some])
         return units.among(facts.keys), notes_on_speakers(result.by_name, facts.keys, facts.n_contradictions)
 

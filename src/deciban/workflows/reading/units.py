@@ -542,7 +542,7 @@ def units_of_batch(
     batch, trials = source.held, not_none(source.trials, "names of trials")
     if not how_sure.intervals:
         return source, ()
-    naming, counting = how_sure.naming, batch.counted
+    naming, counting = how_sure.naming, batch.is_counted
     units, messages = None, tuple[Message, ...]()
     try:
         if naming is None:
